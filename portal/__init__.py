@@ -1,0 +1,5 @@
+"""The portal: settings, every HTTP surface, and what runs them."""
+
+from portal.celery import app as celery_app
+
+__all__ = ["celery_app"]

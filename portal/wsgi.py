@@ -1,0 +1,28 @@
+"""The WSGI application that a server imports: Django behind bounded bodies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+
+from portal import bodies
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+
+def find_limit(path: str) -> int:
+    """The most bytes that a body sent to `path` may have."""
+    return int(settings.MAX_BODY_BYTES)
+
+
+def find_folder() -> Path:
+    """Where bodies wait that do not fit into memory; made when it is missing."""
+    folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+application = bodies.bound(get_wsgi_application(), limit=find_limit, folder=find_folder)
