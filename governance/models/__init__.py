@@ -1,0 +1,6 @@
+"""What happened, as rows."""
+
+from governance.models.traces import Call, CallDetail, SubjectTag, TaskOutcome
+from governance.models.usage import ReadCount
+
+__all__ = ["Call", "CallDetail", "ReadCount", "SubjectTag", "TaskOutcome"]

@@ -1,0 +1,135 @@
+"""Calls as agents reported them: narrow rows to list and count, masked payloads beside them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from catalog.models import Agent, Environment, Release, Skill, Version
+
+
+class Kind(models.TextChoices):
+    """What an agent did with a skill."""
+
+    CALLED = "called", _("Called")
+    LOADED = "loaded", _("Loaded")
+    RESOURCE = "resource", _("Read a resource")
+    SCRIPT = "script", _("Ran a script")
+
+
+class Outcome(models.TextChoices):
+    OK = "ok", _("OK")
+    ERROR = "error", _("Failed")
+
+
+class Stage(models.TextChoices):
+    """The six stages of a call, in their order (spec 6.1)."""
+
+    INTENT = "intent", _("Intent")
+    SELECTION = "selection", _("Selection")
+    PARAMETERS = "parameters", _("Parameters")
+    PERMISSION = "permission", _("Permission")
+    EXECUTION = "execution", _("Execution")
+    OUTPUT = "output", _("Output")
+
+
+class Call(models.Model):
+    """One call. `skill_text` and `version_text` are what the agent said, known to us or not."""
+
+    id = models.BigAutoField(primary_key=True)
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="calls")
+    environment = models.ForeignKey(Environment, models.PROTECT, related_name="calls", db_index=False)
+    call_id = models.CharField(max_length=200)
+    trace_id = models.CharField(max_length=200, db_index=True)
+    parent_id = models.CharField(max_length=200, blank=True)
+    session_id = models.CharField(max_length=200, blank=True)
+    skill = models.ForeignKey(Skill, models.PROTECT, null=True, related_name="calls", db_index=False)
+    version = models.ForeignKey(Version, models.PROTECT, null=True, related_name="calls")
+    skill_text = models.CharField(max_length=200, blank=True)
+    version_text = models.CharField(max_length=255, blank=True)
+    release = models.ForeignKey(Release, models.PROTECT, null=True, related_name="calls")
+    arm = models.CharField(max_length=16, blank=True)
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    attempt = models.PositiveIntegerField(default=1)
+    fallback_for = models.CharField(max_length=200, blank=True)
+    replanned = models.BooleanField(default=False)
+    model = models.CharField(max_length=200, blank=True)
+    outcome = models.CharField(max_length=8, choices=Outcome.choices)
+    failed_stage = models.CharField(max_length=16, choices=Stage.choices, blank=True)
+    error_code = models.CharField(max_length=200, blank=True)
+    retryable = models.BooleanField(null=True)
+    started_at = models.DateTimeField()
+    duration_ms = models.PositiveBigIntegerField()
+    input_tokens = models.PositiveBigIntegerField(null=True)
+    output_tokens = models.PositiveBigIntegerField(null=True)
+    cost = models.DecimalField(max_digits=18, decimal_places=8, null=True)
+    currency = models.CharField(max_length=3, blank=True)
+    cache_hit = models.BooleanField(null=True)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=("agent", "environment", "call_id"), name="call_once"),
+        ]
+        indexes = [
+            models.Index(fields=("environment", "started_at", "id"), name="call_by_environment"),
+            models.Index(fields=("skill", "started_at", "id"), name="call_by_skill"),
+            models.Index(fields=("started_at", "id"), name="call_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return self.call_id
+
+
+class CallDetail(models.Model):
+    """The masked payloads of a call; nothing unmasked is ever written."""
+
+    call = models.OneToOneField(Call, models.CASCADE, primary_key=True, related_name="detail")
+    user_intent = models.TextField(blank=True)
+    candidates = models.JSONField(default=list)
+    selection_reason = models.TextField(blank=True)
+    parameters = models.JSONField(null=True)
+    output = models.JSONField(null=True)
+    spans = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return str(self.call)
+
+
+class SubjectTag(models.Model):
+    """The full keyed hash of a value that was masked in a call, to find all calls of a subject."""
+
+    call = models.ForeignKey(Call, models.CASCADE, related_name="subjects")
+    hash = models.CharField(max_length=64)
+    key_id = models.CharField(max_length=16)
+    kind = models.CharField(max_length=16)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=("call", "hash", "key_id"), name="subject_tag_once")
+        ]
+        indexes = [models.Index(fields=("hash", "key_id"), name="subject_tag_hash")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.hash[:4]}"
+
+
+class TaskOutcome(models.Model):
+    """Whether a whole task was completed, as its agent reported (spec 6.1)."""
+
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="tasks")
+    environment = models.ForeignKey(Environment, models.PROTECT, related_name="tasks")
+    task_id = models.CharField(max_length=200)
+    trace_id = models.CharField(max_length=200, blank=True)
+    completed = models.BooleanField()
+    calls = models.PositiveIntegerField(default=0)
+    replans = models.PositiveIntegerField(default=0)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=("agent", "environment", "task_id"), name="task_outcome_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.task_id
