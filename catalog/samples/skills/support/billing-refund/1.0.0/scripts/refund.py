@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Refunds an order over the payment service; reads the call as JSON from standard input."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+from typing import Any
+
+LIMIT_MINOR = 50_000
+STATUS_CODES = {404: "order_unknown", 409: "amount_exceeds_paid", 410: "order_too_old"}
+
+
+class RefundFailed(Exception):
+    """The refund was not made; the message is one of the codes of the manifest."""
+
+
+def idempotency_key(order_id: str, amount_minor: int, reason: str) -> str:
+    """The same refund always has the same key."""
+    return hashlib.sha256(f"{order_id}\n{amount_minor}\n{reason}".encode()).hexdigest()
+
+
+def refund(order_id: str, amount_minor: int, reason: str, notify_customer: bool = True) -> dict[str, Any]:
+    """Make the refund, or find that it was made before (`state` is then `duplicate`)."""
+    if not 1 <= amount_minor <= LIMIT_MINOR:
+        raise RefundFailed("amount_exceeds_paid")
+    body = {"order_id": order_id, "amount_minor": amount_minor, "reason": reason, "notify": notify_customer}
+    request = urllib.request.Request(
+        os.environ["PAYMENTS_URL"] + "/refunds",
+        data=json.dumps(body).encode(),
+        headers={
+            "Content-Type": "application/json",
+            "Idempotency-Key": idempotency_key(order_id, amount_minor, reason),
+        },
+    )
+    started = time.monotonic()
+    try:
+        with urllib.request.urlopen(request, timeout=15) as response:
+            answer: dict[str, Any] = json.load(response)
+    except urllib.error.HTTPError as problem:
+        raise RefundFailed(STATUS_CODES.get(problem.code, "payment_unavailable")) from problem
+    except (TimeoutError, urllib.error.URLError) as problem:
+        raise RefundFailed("payment_timeout") from problem
+    took = round((time.monotonic() - started) * 1000)
+    return {**answer, "meta": {"source": "payments", "duration_ms": took, "tokens": 0}}
+
+
+if __name__ == "__main__":
+    try:
+        json.dump(refund(**json.load(sys.stdin)), sys.stdout)
+    except RefundFailed as failure:
+        json.dump({"error": str(failure)}, sys.stdout)
+        raise SystemExit(1) from failure
