@@ -32,6 +32,7 @@ def card_of(bundle: Bundle) -> dict[str, Any]:
         "model": front.model,
         "extra": {**front.extra, **manifest.extra},
         "kind": "tool" if bundle.frontmatter is None else "skill",
+        "has_manifest": bundle.manifest is not None,
         "run": manifest.run,
         "model_hint": manifest.model_hint,
         "context_fields": list(manifest.context_fields),

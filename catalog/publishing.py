@@ -74,10 +74,11 @@ def publish_upload(
     taken: dict[str, str] = {}
     for tree in upload.trees:
         bundle = read_bundle(tree, limits=limits)
-        first = taken.setdefault(bundle.folder, tree.folder) if bundle.folder else tree.folder
-        if first is not tree.folder and not bundle.refused:
-            publications.append(_second_of_name(bundle, first))
+        if bundle.folder in taken and not bundle.refused:
+            publications.append(_second_of_name(bundle, taken[bundle.folder]))
             continue
+        if not bundle.refused:
+            taken[bundle.folder] = tree.folder
         publications.append(
             publish(
                 bundle=bundle,

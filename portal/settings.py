@@ -228,6 +228,7 @@ LOGGING = {
 }
 
 TESTING = "pytest" in sys.modules
+COUNT_IN_BACKGROUND = not TESTING
 if TESTING:
     PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

@@ -1,0 +1,30 @@
+"""Leave to change a release, as a value: what `catalog.releases` asks for and governance gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One condition of a release: its name, whether it holds, and what was seen."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """Leave to make one change of a release: for this action, these bytes, this environment."""
+
+    action: str
+    environment: str
+    bundle_sha256: str
+    declaration_sha256: str
+    policy_sha256: str
+    gates: tuple[Gate, ...] = ()
+    approvals: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
