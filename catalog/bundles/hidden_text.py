@@ -1,0 +1,147 @@
+"""Characters that a reviewer does not see and a model reads.
+
+Ordinary writing uses some of them: joiners in Persian, Indic scripts and emoji, spaces without
+width in Thai, marks of direction in Hebrew and Arabic, one variation selector after a symbol.
+None of these is a finding.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from catalog.bundles.findings import Finding, Severity
+from catalog.bundles.texts import MAX_PER_RULE, Text
+
+# The nine that compilers refuse since "Trojan Source" (CVE-2021-42574). The plain marks U+200E,
+# U+200F and U+061C reorder nothing but themselves.
+_BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]+")
+_TAGS = re.compile("[\U000e0000-\U000e007f]+")
+# A flag of a subdivision (Scotland): black flag, the region in tags, the tag that ends it (UTS 51).
+_FLAG_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_BLACK_FLAG = "\U0001f3f4"
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_DOUBLED = ("\ufe0f\ufe0f", "\ufe0e\ufe0e")
+_ZERO_WIDTH = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0]+"
+)
+_NON_JOINER, _JOINER, _SPACE = "\u200c", "\u200d", "\u200b"
+
+# Blocks of scripts whose spelling needs joiners (Unicode 16, 23.2) or breaks words without spaces.
+_JOINING = (
+    (0x0600, 0x08FF),  # Arabic, Syriac, Thaana, N'Ko, Mandaic
+    (0x0900, 0x0DFF),  # the scripts of India
+    (0x0E00, 0x109F),  # Thai, Lao, Tibetan, Myanmar
+    (0x1780, 0x18AF),  # Khmer, Mongolian
+    (0x1A00, 0x1CFF),
+    (0xA840, 0xABFF),
+    (0xFB50, 0xFDFF),
+    (0xFE70, 0xFEFE),
+    (0x10A00, 0x11FFF),
+)
+
+_TEXTS: dict[str, tuple[Severity, str, str]] = {
+    "bidi-control": (
+        "error",
+        "characters that change the direction of writing make the text read differently than it runs",
+        "Remove U+202A–U+202E and U+2066–U+2069; right-to-left text shows rightly without them.",
+    ),
+    "unicode-tag-chars": (
+        "error",
+        "invisible tag characters carry text that only a model reads",
+        "Remove the characters U+E0000–U+E007F.",
+    ),
+    "unicode-variation-smuggling": (
+        "error",
+        "variation selectors carry hidden data",
+        "Keep at most one variation selector after a symbol or ideograph.",
+    ),
+    "zero-width-chars": (
+        "warning",
+        "characters without width stand where no script needs them",
+        "Remove them, or write them as escapes where a script means them.",
+    ),
+}
+
+
+def scan(text: Text) -> Iterator[Finding]:
+    """Findings about hidden characters in one text; a line is told once for each kind."""
+    if text.text.isascii():
+        return
+    yield from _findings("bidi-control", text, (m.start() for m in _BIDI.finditer(text.text)))
+    yield from _findings("unicode-tag-chars", text, _tags(text.text))
+    yield from _findings("unicode-variation-smuggling", text, _selectors(text.text))
+    yield from _findings("zero-width-chars", text, _zero_width(text.text))
+
+
+def _findings(code: str, text: Text, places: Iterator[int]) -> Iterator[Finding]:
+    severity, problem, hint = _TEXTS[code]
+    lines: set[int] = set()
+    for at in places:
+        line = text.line(at)
+        if line not in lines:
+            lines.add(line)
+            yield Finding(code, severity, f"{text.path}, line {line}: {problem}.", hint, text.path, line)
+        if len(lines) == MAX_PER_RULE:
+            return
+
+
+def _tags(text: str) -> Iterator[int]:
+    for run in _TAGS.finditer(text):
+        flagged = text[run.start() - 1 : run.start()] == _BLACK_FLAG
+        if not (flagged and _FLAG_TAGS.fullmatch(run.group())):
+            yield run.start()
+
+
+def _selectors(text: str) -> Iterator[int]:
+    """Runs of selectors, and single ones after letters that have no variants, once they add up.
+
+    Two equal emoji selectors in a row are a slip of some editors, not a message.
+    """
+    stray: list[int] = []
+    for run in _SELECTORS.finditer(text):
+        if len(run.group()) > 1 and run.group() not in _DOUBLED:
+            yield run.start()
+        elif _is_plain_letter(text[run.start() - 1 : run.start()]):
+            stray.append(run.start())
+    if len(stray) >= 4:
+        yield from stray
+
+
+def _is_plain_letter(character: str) -> bool:
+    return character.isascii() and (character == "" or character.isalpha() or character.isspace())
+
+
+def _zero_width(text: str) -> Iterator[int]:
+    for run in _ZERO_WIDTH.finditer(text):
+        before, after = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
+        if not _is_needed(run.group(), before, after):
+            yield run.start()
+
+
+def _is_needed(run: str, before: str, after: str) -> bool:
+    """Whether one character without width is part of ordinary writing at its place."""
+    if len(run) > 1:
+        return False
+    if run == "\u00ad":
+        return before.isalpha() and after.isalpha()
+    if run == _JOINER and _is_emoji(after) and _is_emoji(before):
+        return True
+    if run in (_JOINER, _NON_JOINER):
+        return _joins(before)
+    if run == _SPACE:
+        return _joins(before) or _joins(after)
+    # Fillers and vowel signs belong to Korean, Khmer and Mongolian words.
+    return run in "\u115f\u1160\u17b4\u17b5\u180e\u034f" and unicodedata.category(before or " ")[0] in "LM"
+
+
+def _joins(character: str) -> bool:
+    return bool(character) and any(low <= ord(character) <= high for low, high in _JOINING)
+
+
+def _is_emoji(character: str) -> bool:
+    """A symbol, a skin tone, or the selector or keycap that ends one."""
+    return bool(character) and (
+        unicodedata.category(character) in ("So", "Sk", "Sm", "Cn") or character in "\ufe0f\ufe0e\u20e3"
+    )

@@ -1,0 +1,211 @@
+"""Text of a bundle's files as the safety scan reads it, and search in it in linear time."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from catalog.bundles.files import File
+from catalog.bundles.findings import Finding, Severity
+
+MAX_PER_RULE = 20
+"""Findings of one rule in one file; the rest would say nothing new."""
+
+# (byte order mark, encoding); UTF-32 first, since its mark begins like that of UTF-16.
+_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32-le"),
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+    (b"\xef\xbb\xbf", "utf-8"),
+)
+_FENCE = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,3}[.)])?[ \t]*(`{3,}|~{3,})", re.MULTILINE)
+_TICKS = re.compile(r"`+")
+_NOT_LINE_END = re.compile(r"[^\n]+")
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of one file; `utf8` tells whether that is its encoding, `binary` that it is no text.
+
+    A binary file is read as Latin-1, so that what is hidden in it is still found.
+    """
+
+    path: str
+    text: str = field(repr=False)
+    utf8: bool = True
+    binary: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePosixPath(self.path).name
+
+    @property
+    def suffix(self) -> str:
+        """The extension with its dot, in lower case."""
+        return PurePosixPath(self.path).suffix.lower()
+
+    @property
+    def markdown(self) -> bool:
+        """Whether a reviewer sees the file rendered."""
+        return self.suffix in (".md", ".markdown", ".mdx")
+
+    @cached_property
+    def lowered(self) -> str:
+        """The text in lower case, with every character at the place it had."""
+        # The only character whose lower case has another length.
+        return self.text.replace("\u0130", "I").lower()
+
+    @cached_property
+    def prose(self) -> str:
+        """Markdown with fenced blocks and code spans blanked, with every character in its place."""
+        return _without_spans(_without_fences(self.text)) if self.markdown else self.text
+
+    def line(self, at: int) -> int:
+        """The line of a place in the text, counted from 1."""
+        return bisect_right(self._line_ends, at - 1) + 1
+
+    def line_end(self, at: int) -> int:
+        """The place of the line feed that ends the line of `at`, or of the end of the text."""
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [i.start() for i in re.finditer("\n", self.text)]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern that is tried only where one of its anchors stands, which keeps a scan linear.
+
+    The pattern has to match at the anchor. With a `reach` it may run on from there for so many
+    characters of the line (`across`: of the text), and one that fails is not tried again inside
+    them; without one the pattern must bound its own length. `fold` looks for anchors in lower case.
+    """
+
+    code: str
+    severity: Severity
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+    message: str
+    hint: str
+    reach: int = 0
+    across: bool = False
+    fold: bool = True
+
+    def matches(self, text: Text) -> Iterator[re.Match[str]]:
+        """Where the rule applies, anchor by anchor."""
+        for anchor in self.anchors:
+            yield from self._matches_of(anchor, text)
+
+    def _matches_of(self, anchor: str, text: Text) -> Iterator[re.Match[str]]:
+        searched = text.lowered if self.fold else text.text
+        at = searched.find(anchor)
+        while at >= 0:
+            end, following = self._window(at, len(anchor), text)
+            if match := self.pattern.match(text.text, at, end):
+                yield match
+                following = max(match.end(), at + 1)
+            at = searched.find(anchor, following)
+
+    def _window(self, at: int, length: int, text: Text) -> tuple[int, int]:
+        """Where the pattern has to end, and where the search goes on when it fails."""
+        if not self.reach:
+            return len(text.text), at + length
+        limit = len(text.text) if self.across else text.line_end(at)
+        if at + self.reach >= limit:
+            return limit, max(limit, at + length)
+        return at + self.reach, at + self.reach // 2
+
+    def findings(self, text: Text) -> Iterator[Finding]:
+        """One finding for each line where the rule applies, up to `MAX_PER_RULE`."""
+        lines: set[int] = set()
+        for match in self.matches(text):
+            line = text.line(match.start())
+            if line not in lines:
+                lines.add(line)
+                yield self.finding(text, line)
+            if len(lines) == MAX_PER_RULE:
+                return
+
+    def finding(self, text: Text, line: int) -> Finding:
+        """The finding at a line, in the rule's words."""
+        message = f"{text.path}, line {line}: {self.message}"
+        return Finding(self.code, self.severity, message, self.hint, text.path, line)
+
+
+def decode(file: File) -> Text:
+    """The file as text, whatever its encoding; never raises."""
+    for mark, encoding in _MARKS:
+        if file.content.startswith(mark):
+            text = file.content[len(mark) :].decode(encoding, "replace")
+            return Text(file.path, text, utf8=encoding == "utf-8")
+    try:
+        text = file.content.decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if not file.content or (text and "\0" not in text):
+        return Text(file.path, text)
+    return _decode_odd(file)
+
+
+def _decode_odd(file: File) -> Text:
+    """A file that is no plain UTF-8: UTF-16 without a mark, another encoding, or no text."""
+    head = file.content[:4096]
+    zeros = head.count(0)
+    if zeros:
+        even, odd = head[::2].count(0), head[1::2].count(0)
+        if zeros * 3 > len(head) and min(even, odd) * 10 <= zeros:
+            encoding = "utf-16-be" if even > odd else "utf-16-le"
+            return Text(file.path, file.content.decode(encoding, "replace"), utf8=False)
+    control = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)
+    return Text(file.path, file.content.decode("latin-1"), utf8=False, binary=control * 50 > len(head))
+
+
+def _blank(text: str) -> str:
+    return _NOT_LINE_END.sub(lambda match: " " * len(match.group()), text)
+
+
+def _without_fences(text: str) -> str:
+    if "```" not in text and "~~~" not in text:
+        return text
+    parts: list[str] = []
+    done = 0
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            parts.append(text[done : fence.start()])
+            opened, done = fence, fence.start()
+        elif fence[1].startswith(opened[1]):
+            parts.append(_blank(text[done : fence.end()]))
+            opened, done = None, fence.end()
+    rest = text[done:]
+    parts.append(_blank(rest) if opened else rest)
+    return "".join(parts)
+
+
+def _without_spans(text: str) -> str:
+    """Code spans blanked; one ends at a run of as many backticks in its own paragraph."""
+    parts: list[str] = []
+    done = 0
+    paragraph_end = -1
+    waiting: dict[int, re.Match[str]] = {}
+    for ticks in _TICKS.finditer(text):
+        if ticks.start() >= paragraph_end:
+            waiting.clear()
+            paragraph_end = text.find("\n\n", ticks.start())
+            paragraph_end = len(text) if paragraph_end < 0 else paragraph_end
+        opened = waiting.pop(len(ticks.group()), None)
+        if opened is None or opened.start() < done:
+            waiting[len(ticks.group())] = ticks
+            continue
+        parts += [text[done : opened.end()], _blank(text[opened.end() : ticks.start()])]
+        waiting.clear()
+        done = ticks.start()
+    return "".join(parts) + text[done:]
