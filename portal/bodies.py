@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Readable(Protocol):
 
 
 def bound(
-    application: WSGIApplication, *, limit: Callable[[str], int], folder: Callable[[], Path | None]
+    application: WSGIApplication, *, limit: Callable[[str], int], folder: Callable[[], str | None]
 ) -> WSGIApplication:
     """Wrap `application`: bodies over `limit(path)` bytes get 413, chunked ones a CONTENT_LENGTH.
 
@@ -64,7 +63,7 @@ def answer_chunked(
     start_response: StartResponse,
     *,
     most: int,
-    folder: Path | None,
+    folder: str | None,
 ) -> Iterable[bytes]:
     """Read a chunked body to its end, then answer as if it had come with its length."""
     body = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=folder)  # noqa: SIM115 (the answer may still read it)

@@ -62,7 +62,7 @@ def name_process() -> str:
 def is_alive(owner: str) -> bool:
     """Whether the process that `name_process` named so still runs."""
     pid, _, start = owner.partition("-")
-    return read_start(int(pid)) == start
+    return start != "" and read_start(int(pid)) == start
 
 
 def read_start(pid: int) -> str:
@@ -90,6 +90,8 @@ def read_due(message: Payload) -> int:
 
 class QoS(virtual.QoS):
     """Acknowledges on disk; may be called from any thread, as Celery does."""
+
+    channel: Channel
 
     def ack(self, delivery_tag: str) -> None:
         self.channel.forget(delivery_tag)
@@ -124,7 +126,7 @@ class Channel(virtual.Channel):
     def basic_get(self, queue: str, no_ack: bool = False, **kwargs: Any) -> Any:
         message = super().basic_get(queue, no_ack=no_ack, **kwargs)
         if message is not None and no_ack:
-            self.forget(message.delivery_tag)
+            self.forget(str(message.delivery_tag))
         return message
 
     def forget(self, tag: str) -> None:
@@ -193,7 +195,7 @@ class Channel(virtual.Channel):
         self.put_back(message.delivery_tag)
 
     def _purge(self, queue: str) -> int:
-        self.listed.pop(quote(queue, safe=""), None)
+        self.listed.clear()
         count = 0
         for file in list(self.ready(queue).iterdir()):
             try:

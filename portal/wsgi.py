@@ -18,11 +18,11 @@ def find_limit(path: str) -> int:
     return int(settings.MAX_BODY_BYTES)
 
 
-def find_folder() -> Path:
+def find_folder() -> str:
     """Where bodies wait that do not fit into memory; made when it is missing."""
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
     folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return str(folder)
 
 
 application = bodies.bound(get_wsgi_application(), limit=find_limit, folder=find_folder)
