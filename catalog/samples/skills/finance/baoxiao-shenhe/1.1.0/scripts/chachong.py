@@ -36,7 +36,10 @@ def main(arguments: list[str]) -> int:
         print(f"号码重复 {group[0]['号码']}：单号 " + "、".join(row["单号"] for row in group))
     for group in duplicates(rows, "日期", "金额"):
         if len({row["号码"] for row in group}) > 1:
-            print(f"同日同金额 {group[0]['日期']} {group[0]['金额']}：单号 " + "、".join(row["单号"] for row in group))
+            print(
+                f"同日同金额 {group[0]['日期']} {group[0]['金额']}：单号 "
+                + "、".join(row["单号"] for row in group)
+            )
     return 1 if same_number else 0
 
 

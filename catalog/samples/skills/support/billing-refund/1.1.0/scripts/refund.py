@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import os
 import sys
 import time
-import urllib.error
-import urllib.request
 from typing import Any
 
 LIMIT_MINOR = 50_000
 STATUS_CODES = {404: "order_unknown", 409: "amount_exceeds_paid", 410: "order_too_old"}
 
 
-class RefundFailed(Exception):
+class RefundError(Exception):
     """The refund was not made; the message is one of the codes of the manifest."""
 
 
@@ -30,7 +29,7 @@ def refund(
 ) -> dict[str, Any]:
     """Make the refund, or find that it was made before (`state` is then `duplicate`)."""
     if not 1 <= amount_minor <= LIMIT_MINOR:
-        raise RefundFailed("amount_exceeds_paid")
+        raise RefundError("amount_exceeds_paid")
     body = {
         "order_id": order_id,
         "amount_minor": amount_minor,
@@ -38,22 +37,22 @@ def refund(
         "notify": notify_customer,
         "note": note,
     }
-    request = urllib.request.Request(
-        os.environ["PAYMENTS_URL"] + "/refunds",
-        data=json.dumps(body).encode(),
-        headers={
-            "Content-Type": "application/json",
-            "Idempotency-Key": idempotency_key(order_id, amount_minor, reason),
-        },
-    )
+    headers = {
+        "Content-Type": "application/json",
+        "Idempotency-Key": idempotency_key(order_id, amount_minor, reason),
+    }
     started = time.monotonic()
+    connection = http.client.HTTPSConnection(os.environ["PAYMENTS_HOST"], timeout=15)
     try:
-        with urllib.request.urlopen(request, timeout=15) as response:
-            answer: dict[str, Any] = json.load(response)
-    except urllib.error.HTTPError as problem:
-        raise RefundFailed(STATUS_CODES.get(problem.code, "payment_unavailable")) from problem
-    except (TimeoutError, urllib.error.URLError) as problem:
-        raise RefundFailed("payment_timeout") from problem
+        connection.request("POST", "/refunds", json.dumps(body), headers)
+        response = connection.getresponse()
+        answer: dict[str, Any] = json.loads(response.read() or b"{}")
+    except OSError as problem:
+        raise RefundError("payment_timeout") from problem
+    finally:
+        connection.close()
+    if response.status >= 400:
+        raise RefundError(STATUS_CODES.get(response.status, "payment_unavailable"))
     took = round((time.monotonic() - started) * 1000)
     return {**answer, "meta": {"source": "payments", "duration_ms": took, "tokens": 0}}
 
@@ -61,6 +60,6 @@ def refund(
 if __name__ == "__main__":
     try:
         json.dump(refund(**json.load(sys.stdin)), sys.stdout)
-    except RefundFailed as failure:
+    except RefundError as failure:
         json.dump({"error": str(failure)}, sys.stdout)
         raise SystemExit(1) from failure
