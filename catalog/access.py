@@ -101,9 +101,7 @@ class Powers:
 
     def is_approver_of(self, release: Release) -> bool:
         """An approver for the release's team and environment, whoever proposed it."""
-        return self._has(
-            Role.APPROVER, team_id=release.skill.team_id, environment_id=release.environment_id
-        )
+        return self._has(Role.APPROVER, team_id=release.skill.team_id, environment_id=release.environment_id)
 
     def may_start(self, release: Release) -> bool:
         """Start or advance: who may decide; where the policy says so the owning team as well."""

@@ -76,9 +76,7 @@ def admit(*, bundle: Bundle, team: Team, declared: Declared) -> Admission:
     return _compare(admission, bundle, existing) if existing else admission
 
 
-def _declare(
-    bundle: Bundle, declared: Declared, version: str, findings: Sequence[Finding]
-) -> Admission:
+def _declare(bundle: Bundle, declared: Declared, version: str, findings: Sequence[Finding]) -> Admission:
     """Join what the manifest says, what the publisher says, and the defaults; the manifest wins."""
     manifest = bundle.manifest
     risk = (manifest and manifest.risk_level) or declared.risk_level or bundle.suggested_risk
@@ -182,7 +180,9 @@ def _judge_name(bundle: Bundle, team: Team, skill: Skill | None) -> list[Finding
     if skill.deleted_at is not None:
         text = f"The name {skill.name} belonged to a skill that was deleted, and is not given again."
     elif skill.name != bundle.name:
-        text = f"{bundle.name} and the existing {skill.name} are one folder name ({skill.folder}) to an agent."
+        text = (
+            f"{bundle.name} and the existing {skill.name} are one folder name ({skill.folder}) to an agent."
+        )
     elif skill.team_id != team.pk:
         text = f"The name {skill.name} is taken by another team."
     else:

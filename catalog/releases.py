@@ -108,7 +108,9 @@ def add_approval(
     """
     with transaction.atomic():
         fresh = _fetch(release, "approve", clearance)
-        Approval.objects.filter(release=fresh, voided_at=None).exclude(bound_to=bound_to).update(voided_at=now)
+        Approval.objects.filter(release=fresh, voided_at=None).exclude(bound_to=bound_to).update(
+            voided_at=now
+        )
         try:
             with transaction.atomic():
                 Approval.objects.create(
@@ -147,16 +149,12 @@ def expire(*, release: Release, clearance: Clearance, actor: Actor, now: datetim
     return _close(release, "expire", State.EXPIRED, clearance, actor, "Nobody decided in time.", now)
 
 
-def start(
-    *, release: Release, clearance: Clearance, percent: int, actor: Actor, now: datetime
-) -> Release:
+def start(*, release: Release, clearance: Clearance, percent: int, actor: Actor, now: datetime) -> Release:
     """Serve an approved release to `percent` of the callers; at 100 it is live."""
     return _serve(release, "start", clearance, percent, actor, now)
 
 
-def advance(
-    *, release: Release, clearance: Clearance, percent: int, actor: Actor, now: datetime
-) -> Release:
+def advance(*, release: Release, clearance: Clearance, percent: int, actor: Actor, now: datetime) -> Release:
     """Move a canary to another percentage; at 100 it is live."""
     return _serve(release, "advance", clearance, percent, actor, now)
 
@@ -170,9 +168,7 @@ def halt(*, release: Release, clearance: Clearance, actor: Actor, reason: str, n
     return fresh
 
 
-def roll_back(
-    *, release: Release, clearance: Clearance, actor: Actor, reason: str, now: datetime
-) -> Release:
+def roll_back(*, release: Release, clearance: Clearance, actor: Actor, reason: str, now: datetime) -> Release:
     """Take a live release out; the version that was live before it is live again, where there is one."""
     with transaction.atomic():
         fresh = _fetch(release, "rollback", clearance)
@@ -274,7 +270,9 @@ def _fetch(release: Release, action: str, clearance: Clearance) -> Release:
     """The locked release; raises WrongState or NotCleared."""
     fresh = lock(release)
     if fresh.state not in STARTS_FROM[action]:
-        raise WrongState(f"This release is {fresh.get_state_display().lower()}; it cannot {_said(action)} now.")
+        raise WrongState(
+            f"This release is {fresh.get_state_display().lower()}; it cannot {_said(action)} now."
+        )
     _check(clearance, fresh, action)
     return fresh
 
@@ -360,6 +358,4 @@ def revise(*, environment: Environment, folders: list[str], now: datetime) -> No
     """Give the environment its next revision, which changes these skills; inside a transaction."""
     Environment.objects.filter(pk=environment.pk).update(revision=F("revision") + 1)
     environment.refresh_from_db(fields=["revision"])
-    Revision.objects.create(
-        environment=environment, n=environment.revision, changes=folders, created_at=now
-    )
+    Revision.objects.create(environment=environment, n=environment.revision, changes=folders, created_at=now)

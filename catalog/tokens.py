@@ -59,7 +59,9 @@ def issue_token(
     allowed = AGENT_SCOPES if agent else USER_SCOPES
     unknown = sorted(set(scopes) - set(allowed))
     if unknown or not scopes:
-        raise BadToken(f"The scopes of this token are {', '.join(allowed)}; {', '.join(unknown) or 'none'} was asked for.")
+        raise BadToken(
+            f"The scopes of this token are {', '.join(allowed)}; {', '.join(unknown) or 'none'} was asked for."
+        )
     if not 1 <= days <= LONGEST_DAYS:
         raise BadToken(f"A token lives 1 to {LONGEST_DAYS} days; {days} was asked for.")
     secret = f"qm_{secrets.token_urlsafe(32)}"

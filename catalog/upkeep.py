@@ -88,7 +88,9 @@ def _drop_stray(path: str) -> int:
         return 1
     with transaction.atomic():
         # A row of our own is the lock: a publication that comes meanwhile waits, and writes again.
-        if Blob.objects.bulk_create([Blob(sha256=digest, size=0, created_at=LOCK_TIME)], ignore_conflicts=True):
+        if Blob.objects.bulk_create(
+            [Blob(sha256=digest, size=0, created_at=LOCK_TIME)], ignore_conflicts=True
+        ):
             claimed = Blob.objects.filter(pk=digest, created_at=LOCK_TIME).delete()[0]
             if claimed:
                 blobs.delete_blob(digest)

@@ -49,7 +49,9 @@ class Review:
 def review(release: Release) -> Review:
     """What the release needs and has, as of now."""
     bound = _bound_to(release.version, release.environment)
-    held = release.approvals.filter(voided_at=None, bound_to=bound).select_related("user").order_by("created_at")
+    held = (
+        release.approvals.filter(voided_at=None, bound_to=bound).select_related("user").order_by("created_at")
+    )
     return Review(
         needs=needs_of(policy_of(release.environment), subject_of(release.version)),
         approvals=tuple(held),
@@ -93,9 +95,7 @@ def propose(
     return release
 
 
-def approve(
-    *, release: Release, actor: Actor, now: datetime, note: str = "", confirm: str = ""
-) -> Release:
+def approve(*, release: Release, actor: Actor, now: datetime, note: str = "", confirm: str = "") -> Release:
     """Give the actor's approval; the release is approved when enough of them hold.
 
     Raises NotAllowed (four eyes), NotConfirmed where the skill's name has to be typed, WrongState.
@@ -105,7 +105,9 @@ def approve(
         _ask(_may_decide(fresh, actor))
         needs = review(fresh).needs
         if needs.confirmation and confirm not in {fresh.skill.name, fresh.skill.folder}:
-            raise NotConfirmed(f"Type {fresh.skill.name} to confirm a high-risk release to {fresh.environment.title}.")
+            raise NotConfirmed(
+                f"Type {fresh.skill.name} to confirm a high-risk release to {fresh.environment.title}."
+            )
         return releases.add_approval(
             release=fresh,
             clearance=_clearance("approve", fresh.version, fresh.environment),
@@ -204,7 +206,9 @@ def _serve(action: str, release: Release, percent: int | None, actor: Actor, now
             raise NotAllowed(why_not_decide(fresh, _powers(actor)))
         seen = review(fresh)
         if fresh.state == State.APPROVED and len(seen.approvals) < seen.needs.approvals:
-            raise releases.WrongState("Its approvals are void, since the policy or the risk has changed; it needs new ones.")
+            raise releases.WrongState(
+                "Its approvals are void, since the policy or the risk has changed; it needs new ones."
+            )
         share = percent or int(fresh.canary.get("percent") or 100)
         clearance = _clearance(action, fresh.version, fresh.environment, seen)
         writer = releases.start if action == "start" else releases.advance

@@ -75,7 +75,9 @@ def _permissions(policy: Policy, subject: Subject) -> Gate:
     refused = sorted(set(subject.permissions) - set(policy.permissions))
     if refused:
         return Gate("permissions", False, f"Not allowed here: {_joined(refused)}.")
-    return Gate("permissions", True, f"Asks for {_joined(subject.permissions) or 'no permission'}; allowed here.")
+    return Gate(
+        "permissions", True, f"Asks for {_joined(subject.permissions) or 'no permission'}; allowed here."
+    )
 
 
 def _risk(policy: Policy, subject: Subject) -> Gate:

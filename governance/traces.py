@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -18,7 +15,7 @@ from catalog.access import Powers
 from catalog.models import Release, Role, Skill, State, Version
 from catalog.resolution import folder_of
 from governance.calls import BadCall, Reported, read_call
-from governance.masking import Masker
+from governance.masks import masker
 from governance.models import Call, CallDetail, SubjectTag, TaskOutcome
 
 MOST_CALLS = 1000
@@ -40,13 +37,6 @@ class Ingested:
     accepted: int
     duplicates: int
     rejected: tuple[Rejection, ...]
-
-
-@lru_cache(maxsize=4)
-def masker(key: str = "") -> Masker:
-    """The one masker of this instance; its key id is the start of the key's digest."""
-    secret = (key or settings.MASKING_KEY).encode()
-    return Masker(secret, sha256(b"key id" + secret).hexdigest()[:8])
 
 
 def ingest(
@@ -88,7 +78,9 @@ def _write(reported: Sequence[Reported], *, agent_id: UUID, environment_id: UUID
     fresh = {call_id: pk for call_id, pk in ids.items() if call_id not in before}
     # A call that another request has just written has its details from there.
     fresh = _without_details(fresh)
-    CallDetail.objects.bulk_create(CallDetail(call_id=pk, **masked[call_id][1]) for call_id, pk in fresh.items())
+    CallDetail.objects.bulk_create(
+        CallDetail(call_id=pk, **masked[call_id][1]) for call_id, pk in fresh.items()
+    )
     SubjectTag.objects.bulk_create(
         SubjectTag(call_id=pk, hash=tag.hash, kind=tag.kind, key_id=masker().key_id)
         for call_id, pk in fresh.items()
@@ -147,9 +139,7 @@ class _Known:
         return {"skill_id": skill, "version_id": version, "release_id": release, "arm": arm}
 
 
-def _write_tasks(
-    tasks: Sequence[object], *, agent_id: UUID, environment_id: UUID, now: datetime
-) -> None:
+def _write_tasks(tasks: Sequence[object], *, agent_id: UUID, environment_id: UUID, now: datetime) -> None:
     rows = [
         TaskOutcome(
             agent_id=agent_id,

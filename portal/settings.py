@@ -137,6 +137,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 # Uploads are read in memory within the limits above; larger parts go to a file in VAR_DIR.
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_TEMP_DIR = VAR_DIR / "tmp"
+FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 FILE_UPLOAD_MAX_MEMORY_SIZE = MIB
 
 # Security. The public name and its proxy decide about HTTPS; the rest is always on.

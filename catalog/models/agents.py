@@ -43,9 +43,7 @@ class Token(models.Model):
     prefix = models.CharField(max_length=16)
     sha256 = models.CharField(max_length=64, unique=True)
     agent = models.ForeignKey(Agent, models.CASCADE, null=True, blank=True, related_name="tokens")
-    environment = models.ForeignKey(
-        Environment, models.CASCADE, null=True, blank=True, related_name="tokens"
-    )
+    environment = models.ForeignKey(Environment, models.CASCADE, null=True, blank=True, related_name="tokens")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="tokens"
     )

@@ -64,9 +64,7 @@ class Skill(models.Model):
     maintainers = models.ManyToManyField(
         settings.AUTH_USER_MODEL, blank=True, related_name="maintained_skills"
     )
-    visibility = models.CharField(
-        max_length=16, choices=Visibility.choices, default=Visibility.ORGANISATION
-    )
+    visibility = models.CharField(max_length=16, choices=Visibility.choices, default=Visibility.ORGANISATION)
     sets = models.ManyToManyField(SkillSet, blank=True, related_name="skills")
     latest = models.ForeignKey("Version", models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField()

@@ -105,9 +105,7 @@ class SubjectTag(models.Model):
     kind = models.CharField(max_length=16)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=("call", "hash", "key_id"), name="subject_tag_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=("call", "hash", "key_id"), name="subject_tag_once")]
         indexes = [models.Index(fields=("hash", "key_id"), name="subject_tag_hash")]
 
     def __str__(self) -> str:

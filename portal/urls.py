@@ -1,0 +1,67 @@
+"""Every address of the portal; the name of each is that of its view, with hyphens."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+
+from portal.views import (
+    accounts,
+    agents,
+    approvals,
+    errors,
+    health,
+    publish,
+    releases,
+    search,
+    skills,
+    traces,
+    versions,
+)
+
+urlpatterns = [
+    path("", skills.skill_list, name="skill-list"),
+    path("search/", search.search, name="search"),
+    path("sign-in/", accounts.sign_in, name="sign-in"),
+    path("sign-out/", accounts.sign_out, name="sign-out"),
+    path("profile/", accounts.profile, name="profile"),
+    path("preferences/environment/", accounts.environment_choose, name="environment-choose"),
+    path("publish/", publish.publish, name="publish"),
+    path("publish/check/", publish.publish_check, name="publish-check"),
+    path("skills/<str:name>/", skills.skill_detail, name="skill-detail"),
+    path("skills/<str:name>/files/", versions.version_files, name="version-files"),
+    path("skills/<str:name>/versions/", versions.version_list, name="version-list"),
+    path("skills/<str:name>/versions/<str:version>/", versions.version_detail, name="version-detail"),
+    path(
+        "skills/<str:name>/versions/<str:version>/files/<path:path>",
+        versions.version_file,
+        name="version-file",
+    ),
+    path(
+        "skills/<str:name>/versions/<str:version>/bundle.zip", versions.version_bundle, name="version-bundle"
+    ),
+    path("skills/<str:name>/releases/", releases.release_list, name="release-list"),
+    path("skills/<str:name>/releases/propose/", releases.release_propose, name="release-propose"),
+    path("releases/<uuid:release_id>/", releases.release_detail, name="release-detail"),
+    path("releases/<uuid:release_id>/<slug:action>/", releases.release_act, name="release-act"),
+    path("inbox/", approvals.inbox, name="inbox"),
+    path("agents/", agents.agent_list, name="agent-list"),
+    path("agents/new/", agents.agent_create, name="agent-create"),
+    path("agents/<slug:name>/", agents.agent_detail, name="agent-detail"),
+    path("agents/<slug:name>/tokens/", agents.agent_token_issue, name="agent-token-issue"),
+    path("tokens/", agents.token_list, name="token-list"),
+    path("tokens/issue/", agents.token_issue, name="token-issue"),
+    path("tokens/<uuid:token_id>/revoke/", agents.token_revoke, name="token-revoke"),
+    path("traces/", traces.trace_list, name="trace-list"),
+    path("traces/<path:trace_id>/", traces.trace_detail, name="trace-detail"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("admin/", admin.site.urls),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("api/v1/", include("portal.api.urls")),
+]
+
+handler400 = errors.bad_request
+handler403 = errors.forbidden
+handler404 = errors.not_found
+handler500 = errors.server_error
