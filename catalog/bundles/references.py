@@ -21,8 +21,9 @@ _DEFINITION = re.compile(
     r"^[ ]{0,3}()\[[^\[\]\n]{1,200}\]:[ ]{0,3}(<[^<>\n]{0,1000}>|\S{1,1000})", re.MULTILINE
 )
 _CODE_PATH = re.compile(
-    r"`(?:[a-z0-9.]{1,20} )?(?:\./)?((?:scripts|references|assets)/[\w./-]{1,200}\.\w{1,8})(?: [^`\n]{0,200})?`"
+    r"`(?:[a-z0-9.]{1,20} )?(?:\./)?([\w.-]{1,80}(?:/[\w.-]{1,80}){1,8}\.\w{1,10})(?: [^`\n]{0,200})?`"
 )
+_FOLDERS = ("scripts", "references", "assets")
 _IMG = re.compile(
     r"<img\s[^<>]{0,1000}?\bsrc\s*=\s*[\"']?\s*((?:https?:)?//[^\s\"'<>]{1,500})", re.IGNORECASE
 )
@@ -53,9 +54,9 @@ def references_of(text: Text) -> Iterator[Reference]:
 def check_references(text: Text, tree: Tree, *, names_files: bool) -> tuple[Finding, ...]:
     """Findings about what one Markdown file refers to.
 
-    `names_files` asks for files that are missing too, and takes a path in a code span that begins
-    with `scripts/`, `references/` or `assets/` for a reference. That holds for SKILL.md, from which
-    an agent takes the names it reads.
+    `names_files` asks for files that are missing too, and takes a path in a code span for a reference
+    where it begins with `scripts/`, `references/`, `assets/` or another folder of the bundle. That
+    holds for SKILL.md, from which an agent takes the names it reads.
     """
     findings: dict[tuple[str, str], Finding] = {}
     for reference in references_of(text):
@@ -63,10 +64,11 @@ def check_references(text: Text, tree: Tree, *, names_files: bool) -> tuple[Find
         if finding is not None:
             findings.setdefault((finding.code, reference.target), finding)
     if names_files:
+        folders = {*_FOLDERS, *(file.path.partition("/")[0] for file in tree.files if "/" in file.path)}
         for match in _CODE_PATH.finditer(text.text):
             reference = Reference(match[1], text.line(match.start()))
             finding = _inside(reference, text.path, tree, names_files)
-            if finding is not None:
+            if finding is not None and match[1].partition("/")[0] in folders:
                 findings.setdefault((finding.code, reference.target), finding)
     return tuple(findings.values())[:MAX_PER_FILE]
 

@@ -51,7 +51,7 @@ class _Frame:
         return Sequence(tuple(self.items), self.line)
 
 
-class _Stop(Exception):
+class _BoundError(Exception):
     """A bound was passed; the finding says which."""
 
     def __init__(self, finding: Finding) -> None:
@@ -76,7 +76,7 @@ class Builder:
         try:
             for event in self._events():
                 self._take(event)
-        except _Stop as stop:
+        except _BoundError as stop:
             return Fault(stop.finding, 0, None)
         except (yaml.YAMLError, ValueError, RecursionError) as exc:
             if "nesting depth" in str(exc):
@@ -92,15 +92,10 @@ class Builder:
             case yaml.DocumentStartEvent():
                 self._documents += 1
                 if self._documents > 1:
-                    raise _Stop(self._second_document(event))
+                    raise _BoundError(self._second_document(event))
             case yaml.AliasEvent():
-                self._report(
-                    "yaml-alias",
-                    event,
-                    f"The alias *{str(event.anchor)[:40]}",
-                    "Write the value out instead.",
-                )
-                self._add(Scalar(f"*{event.anchor}", self._line(event)))
+                self._count(event)
+                self._alias(event)
             case yaml.ScalarEvent():
                 self._node(event)
                 self._scalar(event)
@@ -137,7 +132,7 @@ class Builder:
         source, line = self.source, self._line(event)
         if self.nodes > source.max_nodes:
             message = f"The YAML of {source.path} holds more than {source.max_nodes:,} values."
-            raise _Stop(
+            raise _BoundError(
                 error(
                     source.too_large,
                     message,
@@ -178,7 +173,7 @@ class Builder:
     def _open(self, event: yaml.SequenceStartEvent | yaml.MappingStartEvent) -> None:
         line = self._line(event)
         if len(self._stack) >= self.source.max_depth:
-            raise _Stop(self._too_deep(line))
+            raise _BoundError(self._too_deep(line))
         self._stack.append(_Frame(line, isinstance(event, yaml.MappingStartEvent)))
 
     def _too_deep(self, line: int) -> Finding:
