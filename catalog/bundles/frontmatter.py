@@ -10,7 +10,7 @@ from typing import Any, Literal
 from catalog.bundles.bundle import Frontmatter
 from catalog.bundles.descriptions import check_description
 from catalog.bundles.findings import Finding, advice, error, warning
-from catalog.bundles.names import check_skill_name, proposed_slug, read_version
+from catalog.bundles.names import check_skill_name, read_version
 from catalog.bundles.toolnames import check_tools, split_tools
 from catalog.bundles.yamltext import (
     ImplicitType,
@@ -128,12 +128,7 @@ class _Reader:
             return ""
         if not isinstance(node, Scalar):
             message = "The name is a list or a mapping, not text."
-            slug = proposed_slug(
-                " ".join(map(str, node.items if isinstance(node, Sequence) else node.entries))
-            )
-            self._found(
-                error, "name-invalid", "name", message, f"Write one name{f', {slug}' if slug else ''}."
-            )
+            self._found(error, "name-invalid", "name", message, "Write one name, without brackets.")
             return ""
         self.findings += check_skill_name(node.text, path=self.path, line=node.line)
         return node.text
