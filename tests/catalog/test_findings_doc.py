@@ -1,0 +1,29 @@
+"""Every code that the catalog can report is explained in docs/findings.md, with its severity."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ROW = re.compile(r"^\| `([a-z0-9-]+)` \| ([a-z, ]+) \|", re.MULTILINE)
+DOCUMENTED = {
+    code: set(severities.split(", "))
+    for code, severities in ROW.findall((ROOT / "docs" / "findings.md").read_text("utf-8"))
+}
+REPORTED = re.compile(r"\b(error|warning|advice)\(\s*\"([a-z0-9]+(?:-[a-z0-9]+)+)\"")
+
+
+def test_every_code_in_the_source_is_documented_with_its_severity() -> None:
+    sources = [file.read_text("utf-8") for file in sorted((ROOT / "catalog").glob("**/*.py"))]
+    reported = {match for source in sources for match in REPORTED.findall(source)}
+    assert reported
+    missing = sorted(
+        (code, severity) for severity, code in reported if severity not in DOCUMENTED.get(code, ())
+    )
+    assert missing == []
+
+
+def test_a_code_is_documented_once() -> None:
+    rows = [code for code, _ in ROW.findall((ROOT / "docs" / "findings.md").read_text("utf-8"))]
+    assert sorted(rows) == sorted(set(rows))
