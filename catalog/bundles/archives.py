@@ -7,23 +7,20 @@ is, the structural walk, then inflating, then the layout. Nothing is written any
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 
 from catalog.bundles.characters import shown
 from catalog.bundles.contents import Contents, file_too_large, refused
 from catalog.bundles.files import File, Limits, Tree, Upload
-from catalog.bundles.findings import Finding, error, has_errors, in_order
-from catalog.bundles.layout import arrange, tree_of
+from catalog.bundles.findings import Finding, error, has_errors
+from catalog.bundles.layout import LEVELS, arrange, is_junk, tree_of
+from catalog.bundles.listing import listed
 from catalog.bundles.paths import collisions, problems
 from catalog.bundles.streams import Gunzip, Plain
 from catalog.bundles.tar_headers import BLOCK, is_header
 from catalog.bundles.tars import read_tar
 from catalog.bundles.zips import read_zip
-
-MAX_EACH = 50
-"""At most this many findings of one code are listed; the rest are counted."""
 
 _FORMS = "Upload a .zip, a .tar.gz, or a single SKILL.md or manifest.yaml."
 _KINDS = (
@@ -57,31 +54,20 @@ def read_upload(data: bytes, *, filename: str, limits: Limits) -> Upload:
     if isinstance(contents, Tree):
         return Upload((contents,))
     if has_errors(contents.findings):
-        paths = [file.path for file in contents.files]
-        names = (
-            finding for path in paths for finding in problems(path, limits) if finding.severity == "error"
-        )
-        return Upload((), listed([*contents.findings, *names, *collisions(paths, contents.folders)]))
+        return Upload((), listed([*contents.findings, *_name_problems(contents, limits)]))
     upload = arrange(contents, limits)
     trees = tuple(replace(tree, findings=listed(tree.findings)) for tree in upload.trees)
     return Upload(trees, listed(upload.findings))
 
 
-def listed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings in order, at most `MAX_EACH` of a code and then how many more there are."""
-    counts: Counter[str] = Counter()
-    kept: list[Finding] = []
-    first: dict[str, Finding] = {}
-    for finding in in_order(findings):
-        counts[finding.code] += 1
-        first.setdefault(finding.code, finding)
-        if counts[finding.code] <= MAX_EACH:
-            kept.append(finding)
-    for code, count in counts.items():
-        if count > MAX_EACH:
-            more = f"{count - MAX_EACH:,} more problems of this kind are not listed."
-            kept.append(Finding(code, first[code].severity, more, first[code].hint))
-    return in_order(kept)
+def _name_problems(contents: Contents, limits: Limits) -> Iterator[Finding]:
+    """What else is wrong with the names in an archive that is refused already."""
+    # Which folder is the skill's is not known here: allow for those around it.
+    around = replace(limits, max_depth=limits.max_depth + LEVELS + 1)
+    paths = [file.path for file in contents.files if not is_junk(file.path)]
+    for path in paths:
+        yield from (finding for finding in problems(path, around) if finding.severity == "error")
+    yield from collisions(paths, contents.folders)
 
 
 def _container(data: bytes, filename: str, limits: Limits) -> Contents | Tree:

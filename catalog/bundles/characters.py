@@ -55,6 +55,8 @@ def code_point(char: str) -> str:
 
 def shown(text: str, limit: int = 120) -> str:
     """The text on one line, hidden characters written as `\\u{200b}`, its middle cut beyond `limit`."""
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text
     if len(text) > limit:
         half = limit // 2
         text = f"{text[:half]}\u2026{text[-half:]}"

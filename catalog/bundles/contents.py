@@ -11,7 +11,7 @@ from catalog.bundles.findings import Finding, error
 
 BATCH = 2
 """An archive of several bundles may inflate to this many times `max_bundle_bytes`."""
-BATCH_FILES = 10
+BATCH_FILES = 5
 """An archive of several bundles may hold this many times `max_files` entries."""
 RATIO_FREE_BYTES = 10 * MIB
 """Below this size no compression ratio is suspicious: text alone reaches a hundred."""

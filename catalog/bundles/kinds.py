@@ -50,6 +50,9 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"%PDF-", "a PDF document"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an OLE document"),
 )
+_BY_FIRST_BYTE = {
+    magic[:1]: tuple(pair for pair in _MAGIC if pair[0][:1] == magic[:1]) for magic, _ in _MAGIC
+}
 # What a name promises; the magic must be one of these.
 _PROMISES: dict[str, tuple[str, ...]] = {
     "png": ("a PNG image",),
@@ -111,7 +114,7 @@ def kind_problems(file: File) -> list[Finding]:
 def what(content: bytes) -> str:
     """What the first bytes say the content is, or "" for text and anything unknown."""
     head = content[:512]
-    for magic, kind in _MAGIC:
+    for magic, kind in _BY_FIRST_BYTE.get(head[:1], ()):
         if head.startswith(magic):
             return kind
     if head.startswith(b"\xca\xfe\xba\xbe"):

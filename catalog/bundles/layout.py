@@ -20,7 +20,7 @@ from catalog.bundles.paths import collisions, problems
 SKILL = "SKILL.md"
 MANIFEST = "manifest.yaml"
 ENTRIES = frozenset({SKILL, "skill.md", MANIFEST})
-_NEARLY = frozenset({"skill.md", "manifest.yaml", "manifest.yml"})
+_NEARLY = frozenset({"skill.md", "manifest.yaml", "manifest.yml"})  # in any case
 LEVELS = 2
 
 _JUNK_FOLDERS = frozenset(
@@ -53,15 +53,20 @@ def is_junk(path: str) -> bool:
     return name.startswith("._") or name in _JUNK_NAMES or not _JUNK_FOLDERS.isdisjoint(parents)
 
 
-def skill_folders(paths: Iterable[str], entries: frozenset[str] = ENTRIES) -> list[str]:
-    """The folders of the skills among these paths, sorted; "" is the root."""
+def skill_folders(paths: Iterable[str]) -> list[str]:
+    """The folders of the skills among these paths, sorted; "" is the root.
+
+    A folder whose SKILL.md is spelt in another case is one where no other claims its files, so
+    that the skill is refused by name and not passed over.
+    """
     paths = list(paths)
-    tops = {path.partition("/")[0] for path in paths}
-    levels = LEVELS + (len(tops) == 1)
-    found = {
-        path.rpartition("/")[0] for path in paths if path.count("/") <= levels and _name(path) in entries
-    }
-    return sorted(folder for folder in found if not any(outer in found for outer in _parents(folder)))
+    levels = LEVELS + (len({path.partition("/")[0] for path in paths}) == 1)
+    near = [path for path in paths if path.count("/") <= levels]
+    found = {_folder_of(path) for path in near if _name(path) in ENTRIES}
+    misspelt = {_folder_of(path) for path in near if _name(path).lower() == "skill.md"} - found
+    around = {outer for folder in found for outer in _parents(folder)}
+    found |= misspelt - around
+    return sorted(folder for folder in found if found.isdisjoint(_parents(folder)))
 
 
 def arrange(contents: Contents, limits: Limits) -> Upload:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from string import ascii_letters
 from unicodedata import is_normalized, normalize
 from urllib.parse import unquote
 
@@ -17,7 +18,7 @@ from catalog.bundles.characters import BIDI, CONTROL, INVISIBLE, SURROGATE, code
 from catalog.bundles.files import Limits
 from catalog.bundles.findings import Finding, error, warning
 
-MAX_RAW_BYTES = 1024
+MAX_RAW_BYTES = 512
 """Longest path a container may write, in bytes: normalising a longer one costs quadratic time."""
 MAX_PATH_BYTES = 260
 """Longest path inside a bundle, in bytes of UTF-8 (MAX_PATH of Win32)."""
@@ -25,14 +26,25 @@ MAX_NAME_BYTES = 255
 """Longest name of one file or folder, in bytes of UTF-8 (NAME_MAX of Linux and macOS)."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.+@, -]*(?:/[A-Za-z0-9_.][A-Za-z0-9_.+@, -]*)*")
+_SUSPECT = re.compile(r"[. ](?:/|$)|/-|(?:^|/)(?:CON|PRN|AUX|NUL|COM|LPT)", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ILLEGAL = re.compile('[<>:"|?]')
 _SHELL = re.compile(r"[`$;]|&&")
 _RESERVED = re.compile(
     r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9\u00b9\u00b2\u00b3])", re.IGNORECASE
 )
-# Compatibility normalisation turns full-width forms and leaders into dots and slashes; these it leaves.
-_SLASHES = str.maketrans(dict.fromkeys("\\\u2044\u2215\u29f8\u29f5\u29f9\u2216", "/"))
+# What compatibility normalisation turns into dots, slashes, colons, percents, tildes and drive letters,
+# and the slashes that look alike. A table, since normalising may make eighteen characters of one.
+_LOOK_ALIKES = str.maketrans(
+    dict.fromkeys("\\\uff0f\uff3c\ufe68\u2044\u2215\u29f8\u29f5\u29f9\u2216", "/")
+    | dict.fromkeys("\u2024\ufe52\uff0e", ".")
+    | dict.fromkeys("\u2025\ufe30", "..")
+    | dict.fromkeys("\u2026\ufe19", "...")
+    | dict.fromkeys("\ufe13\ufe55\uff1a", ":")
+    | dict.fromkeys("\ufe6a\uff05", "%")
+    | {"\uff5e": "~"}
+    | {chr(0xFEE0 + ord(char)): char for char in ascii_letters}
+)
 _PLAIN_PATHS = 'Pack the files again with plain relative paths such as "docs/guide.md".'
 _RENAME = "Rename the file."
 
@@ -58,34 +70,26 @@ def canonical(raw: str, *, dot_slash: bool = False) -> tuple[str, list[Finding]]
     refusal = _refusal(raw)
     if refusal:
         return "", [refusal]
-    found: list[Finding] = []
-    path, name = raw, shown(raw)
-    if "\\" in path:
-        path = path.replace("\\", "/")
-        found.append(
-            warning(
-                "path-backslash-separator",
-                f'"{name}" separates folders by backslashes; they are read as "/".',
-                "Pack the files with a tool that writes forward slashes.",
-                path=name,
-            )
-        )
-    parts = path.removesuffix("/").split("/")
+    name, mends = shown(raw), []
+    if "\\" in raw:
+        text = f'"{name}" separates folders by backslashes; they are read as "/".'
+        mends.append(("path-backslash-separator", text, "Pack with a program that writes forward slashes."))
+    parts = raw.replace("\\", "/").removesuffix("/").split("/")
     while dot_slash and parts and parts[0] == ".":
         del parts[0]
     if "" in parts:
-        message = f'"{name}" has an empty folder name.'
-        return "", [*found, error("path-not-canonical", message, _PLAIN_PATHS, path=name)]
+        text = f'"{name}" has an empty folder name.'
+        return "", [error("path-not-canonical", text, _PLAIN_PATHS, path=name)]
     if "." in parts:
         parts = [part for part in parts if part != "."]
-        message = f'"{name}" has "." among its folders; they are left out.'
-        found.append(warning("path-normalised", message, _PLAIN_PATHS, path=name))
+        text = f'"{name}" has "." among its folders; they are left out.'
+        mends.append(("path-normalised", text, _PLAIN_PATHS))
     path = "/".join(parts)
     if not is_normalized("NFC", path):
         path = normalize("NFC", path)
-        message = f'"{name}" is not in Unicode form NFC; it is stored in that form.'
-        found.append(warning("path-not-nfc", message, "Rename the file in form NFC.", path=shown(path)))
-    return path, found
+        text = f'"{name}" is not in Unicode form NFC; it is stored in that form.'
+        mends.append(("path-not-nfc", text, "Rename the file in form NFC."))
+    return path, [warning(code, text, hint, path=shown(path)) for code, text, hint in mends]
 
 
 def _too_long(raw: str) -> Finding:
@@ -110,9 +114,7 @@ def _spellings(raw: str) -> Iterator[str]:
     yield raw
     plain = raw
     for _ in range(3):
-        if not plain.isascii():
-            plain = INVISIBLE.sub("", normalize("NFKC", plain))
-        plain = plain.translate(_SLASHES)
+        plain = INVISIBLE.sub("", plain.translate(_LOOK_ALIKES))
         yield plain
         if "%" not in plain:
             break
@@ -134,7 +136,10 @@ def _leaves(path: str) -> bool:
 def problems(path: str, limits: Limits) -> list[Finding]:
     """What is wrong with the names of a canonical path, relative to its bundle."""
     found = _sizes(path, limits)
-    if not _PLAIN.fullmatch(path):
+    if _PLAIN.fullmatch(path):
+        if not _SUSPECT.search(path):
+            return found
+    else:
         found += _characters(path)
     for part in path.split("/"):
         found += _name(part, path)

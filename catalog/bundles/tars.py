@@ -30,7 +30,7 @@ _FILE, _FOLDER, _HARDLINK, _SYMLINK, _SPARSE = (b"0", b"\0", b"7"), b"5", b"1", 
 _LONG_NAME, _LONG_LINK, _EXTENDED, _GLOBAL = b"L", b"K", b"x", b"g"
 _SPECIAL = {b"3": "a character device", b"4": "a block device", b"6": "a named pipe"}
 _MAX_EXTENSION = 64 * 1024
-_MAX_EXTENSIONS = 4 * MIB
+_MAX_EXTENSIONS = 2 * MIB
 _EMPTY = error("archive-empty", "The archive holds no files.", "Add SKILL.md.")
 _TRAILING = error(
     "archive-trailing-data",
@@ -166,7 +166,7 @@ class _Reader:
         if header.kind in _SPECIAL:
             return [special(name, _SPECIAL[header.kind])]
         if header.kind not in _FILE and header.kind != _FOLDER:
-            return [special(name, f"of the unknown type {header.kind!r}"[:40])]
+            return [special(name, f"of the unknown type {shown(header.kind.decode('latin-1'))}")]
         return mode_problems(name, header.mode & 0o7777, folder=header.kind == _FOLDER)
 
     def _store(self, header: Header, name: str, size: int, *, usable: bool) -> bool:
