@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from catalog.bundles import checks
-from catalog.bundles.bundle import Bundle
+from catalog.bundles.bundle import Bundle, Manifest, Risk
 from catalog.bundles.digest import bundle_digest
 from catalog.bundles.files import File, Limits, Tree
-from catalog.bundles.findings import Finding, advice, error, in_order
+from catalog.bundles.findings import Finding, advice, error, in_order, warning
 from catalog.bundles.manifest import ManifestFields, read_manifest
 from catalog.bundles.names import folder_name
-from catalog.bundles.safety import scan, suggested_risk
+from catalog.bundles.safety import is_understated, scan, suggested_risk
 from catalog.bundles.skillmd import SkillMd, read_skill_md
 
 SKILL_MD = ("SKILL.md", "skill.md")
@@ -50,8 +50,9 @@ def _joined(
     skill: SkillMd | None, fields: ManifestFields | None, tree: Tree, found: tuple[Finding, ...]
 ) -> Bundle:
     name = _name(skill, fields)
-    findings = in_order(_without_secrets(_without_doubles(found)))
     manifest = fields.manifest if fields else None
+    risk = suggested_risk((manifest.permissions if manifest else None) or (), found)
+    findings = in_order(_without_secrets(_without_doubles((*found, *_understated(manifest, risk, found)))))
     return Bundle(
         tree=tree,
         name=name,
@@ -62,10 +63,20 @@ def _joined(
         frontmatter=skill.frontmatter if skill else None,
         manifest=manifest,
         body=skill.body if skill else "",
-        suggested_risk=suggested_risk((manifest.permissions if manifest else None) or (), findings),
+        suggested_risk=risk,
         bundle_sha256=bundle_digest(tree.files),
         findings=findings,
     )
+
+
+def _understated(manifest: Manifest | None, risk: Risk, found: tuple[Finding, ...]) -> list[Finding]:
+    """The warning for a declared risk below what the scan calls for; permissions alone are judged before."""
+    code = "risk-level-understated"
+    declared = manifest.risk_level if manifest else None
+    if declared is None or not is_understated(declared, risk) or any(f.code == code for f in found):
+        return []
+    message = f"risk_level is {declared}, but the findings of the scan call for {risk}."
+    return [warning(code, message, f"Write risk_level: {risk}.", path=MANIFEST[0])]
 
 
 def _name(skill: SkillMd | None, fields: ManifestFields | None) -> str:
