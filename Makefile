@@ -1,4 +1,5 @@
 # Quartermaster: `make run` starts it, `make test` tests it. The rest is for contributors.
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .PHONY: help install install-dev run test test-all test-sqlite test-services check lint types deploy-check lock clean
 

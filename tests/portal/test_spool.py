@@ -47,8 +47,12 @@ def send(connection: Connection, body: object, *, queue: str = "q", **headers: o
     )
 
 
+def find_channel(connection: Connection) -> Any:
+    return connection.default_channel
+
+
 def take(connection: Connection, *, queue: str = "q", no_ack: bool = False) -> Any:
-    return connection.default_channel.basic_get(queue, no_ack=no_ack)
+    return find_channel(connection).basic_get(queue, no_ack=no_ack)
 
 
 def list_files(folder: Path) -> list[str]:
@@ -59,7 +63,7 @@ def test_messages_come_in_order_and_leave_nothing(connect: Callable[[], Connecti
     sender, reader = connect(), connect()
     for number in range(5):
         send(sender, {"n": number})
-    assert reader.default_channel._size("q") == 5
+    assert find_channel(reader)._size("q") == 5
     assert spool.list_queues(folder) == {"q": 5}
     for number in range(5):
         message = take(reader)
@@ -137,7 +141,7 @@ def test_purge_empties_one_queue(connect: Callable[[], Connection], folder: Path
     connection = connect()
     for queue in ("a", "a", "b"):
         send(connection, 1, queue=queue)
-    assert connection.default_channel.queue_purge("a") == 2
+    assert find_channel(connection).queue_purge("a") == 2
     assert take(connection, queue="a") is None
     assert spool.list_queues(folder) == {"a": 0, "b": 1}
 
@@ -174,14 +178,14 @@ def test_recover_puts_back_only_what_dead_processes_had(
     mine, theirs = take(connection), take(connection)
     gone = subprocess.Popen(["true"])
     gone.wait()
-    taken = connection.default_channel.taken(theirs.delivery_tag)
+    taken = find_channel(connection).taken(theirs.delivery_tag)
     # The same id with another start is another process, as after a restart of a container.
     for owner in (f"{gone.pid}-1", f"{os.getpid()}-1"):
         taken = taken.rename(folder / "inflight" / f"{owner}@{theirs.delivery_tag}")
         assert spool.recover(folder) == 1
         assert list_files(folder) == ["inflight", "ready/q"]
         theirs = take(connect())
-        taken = connection.default_channel.taken(theirs.delivery_tag)
+        taken = find_channel(connection).taken(theirs.delivery_tag)
     mine.ack()
     assert len(list_files(folder)) == 1
 
@@ -216,7 +220,7 @@ def test_each_message_is_taken_once_by_many_readers(connect: Callable[[], Connec
 
     def read() -> None:
         connection = connect()
-        while not (done.is_set() and connection.default_channel._size("q") == 0):
+        while not (done.is_set() and find_channel(connection)._size("q") == 0):
             message = take(connection)
             if message is not None:
                 got.append(message.decode())
@@ -324,7 +328,7 @@ def test_killed_workers_lose_nothing_and_repeat_only_what_they_had(workers: Work
     for _ in range(3):
         before = len(workers.done())
         process = workers.start()
-        workers.wait(lambda before=before: len(workers.done()) >= before + 6)
+        workers.wait(lambda least=before + 6: len(workers.done()) >= least)  # type: ignore[misc]
         workers.kill(process)
     workers.start()
     workers.wait(lambda: set(workers.done()) == set(range(60)))
