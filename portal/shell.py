@@ -1,5 +1,110 @@
+"""What every page shows around its subject: navigation, environments, account.
+
+The context processor hands templates one `shell`; each part is looked up when a template asks for
+it, so that a fragment costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from catalog.access import Powers
+from catalog.models import Environment, Role
+from portal import access
+
+MOST_SHOWN = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entry of the navigation; `count` says how much waits behind it."""
+
+    title: str
+    icon: str
+    url: str
+    current: bool
+    count: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Entries of the navigation under one heading."""
+
+    title: str
+    links: tuple[Link, ...]
+
+
+class Shell:
+    """The frame of a page for one request; empty where nobody is signed in."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.version = settings.VERSION
+
+    @cached_property
+    def signed_in(self) -> bool:
+        """Whether there is a user to show a navigation to."""
+        user = getattr(self.request, "user", None)
+        return user is not None and user.is_authenticated
+
+    @cached_property
+    def powers(self) -> Powers:
+        """What the user may do."""
+        return access.powers(self.request)
+
+    @cached_property
+    def environments(self) -> list[Environment]:
+        """Every environment, in its order."""
+        return list(Environment.objects.all()) if self.signed_in else []
+
+    @cached_property
+    def environment(self) -> Environment | None:
+        """The environment that the user has chosen; None for all."""
+        name = self.request.session.get("environment") if self.signed_in else None
+        return next((one for one in self.environments if one.name == name), None)
+
+    @cached_property
+    def roles(self) -> str:
+        """The user's roles in words, for the account menu."""
+        held = {right.role for right in self.powers.rights}
+        return ", ".join(str(role.label) for role in Role if role.value in held)
+
+    @cached_property
+    def inbox_count(self) -> str:
+        """How many releases wait for this user, counted up to a limit."""
+        if not self.powers.is_approver:
+            return ""
+        count = access.releases_to_decide(self.powers)[: MOST_SHOWN + 1].count()
+        return "" if not count else f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count)
+
+    @cached_property
+    def navigation(self) -> tuple[Group, ...]:
+        """The groups of links to what the user may use."""
+        powers = self.powers
+        groups = [(_("Skills"), [self._link(_("Catalog"), "catalog", "skill-list", "skill-", "version-")])]
+        if powers.is_publisher:
+            groups[0][1].append(self._link(_("Publish"), "upload", "publish", "publish"))
+        if powers.is_approver or powers.is_publisher:
+            link = self._link(_("Inbox"), "inbox", "inbox", "inbox", "release-", count=self.inbox_count)
+            groups.append((_("Review"), [link]))
+        if powers.reads_some_traces:
+            groups.append((_("Observe"), [self._link(_("Traces"), "trace", "trace-list", "trace-")]))
+        if powers.is_admin or powers.is_publisher:
+            groups.append((_("Connect"), [self._link(_("Agents"), "agent", "agent-list", "agent-")]))
+        return tuple(Group(title, tuple(links)) for title, links in groups)
+
+    def _link(self, title: str, icon: str, name: str, *prefixes: str, count: str = "") -> Link:
+        match = self.request.resolver_match
+        here = match.url_name if match and match.url_name else ""
+        return Link(title, icon, reverse(name), here.startswith(prefixes), count)
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
-    return {}
+    """Context processor: the frame of the page as `shell`."""
+    return {"shell": Shell(request)}

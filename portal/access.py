@@ -1,0 +1,128 @@
+"""Fetch a thing, or answer 404 where the user may not see it: one helper for each thing.
+
+What a user may not see and what is not there look the same, so that no name leaks.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import Http404, HttpRequest
+
+from catalog.access import (
+    Powers,
+    powers_of,
+    visible_agents,
+    visible_releases,
+    visible_skills,
+    visible_versions,
+)
+from catalog.journal import Actor
+from catalog.models import Agent, Approval, Release, Role, Skill, State, User, Version
+
+NEAR_NAMES = 3
+
+
+class NotFound(Http404):
+    """Nothing of that name that the user may see; `near` are names alike, of skills they may see."""
+
+    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.near = near
+
+
+def powers(request: HttpRequest) -> Powers:
+    """What the user of the request may do; read once for each request."""
+    held: Powers | None = getattr(request, "powers", None)
+    if held is None:
+        held = powers_of(request.user)
+        request.powers = held  # type: ignore[attr-defined]  # kept with the request, as Django does with its user
+    return held
+
+
+def actor(request: HttpRequest) -> Actor:
+    """Who acts in this request and from where, for the journal."""
+    user = request.user
+    origin = str(request.META.get("REMOTE_ADDR") or "")[:100]
+    return Actor(user=user if isinstance(user, User) else None, origin=origin)
+
+
+def skill_read(request: HttpRequest, name: str) -> Skill:
+    """The skill by its name or its folder name."""
+    seen = visible_skills(powers(request))
+    skill = (
+        seen.filter(Q(name=name) | Q(folder=name))
+        .select_related("team", "owner", "latest", "latest__publisher")
+        .first()
+    )
+    if skill is None:
+        raise NotFound(name, near_names(seen, name))
+    return skill
+
+
+def version_read(request: HttpRequest, name: str, version: str) -> Version:
+    """The version of a skill, revoked ones too: their page says what happened."""
+    skill = skill_read(request, name)
+    found = (
+        visible_versions(powers(request))
+        .filter(skill=skill, version=version)
+        .select_related("artifact", "publisher")
+        .first()
+    )
+    if found is None:
+        raise NotFound(f"{skill.name} {version}")
+    found.skill = skill
+    return found
+
+
+def release_read(request: HttpRequest, release_id: UUID) -> Release:
+    """The release with its skill, version, environment and people."""
+    release = (
+        visible_releases(powers(request))
+        .filter(pk=release_id)
+        .select_related(
+            "environment", "skill__team", "skill__owner", "version__publisher", "previous", "proposer"
+        )
+        .first()
+    )
+    if release is None:
+        raise NotFound(str(release_id))
+    return release
+
+
+def agent_read(request: HttpRequest, name: str) -> Agent:
+    """The agent by its name."""
+    agent = visible_agents(powers(request)).filter(name=name).select_related("team").first()
+    if agent is None:
+        raise NotFound(name)
+    return agent
+
+
+def near_names(skills: QuerySet[Skill], name: str) -> tuple[str, ...]:
+    """Up to three names of these skills that are spelled much like `name`; one bounded query."""
+    start = name[:2].lower()
+    rows = skills.filter(Q(name__istartswith=start) | Q(name__icontains=name[:32])).order_by("name")
+    names = list(rows.values_list("name", flat=True)[:500])
+    return tuple(get_close_matches(name.lower(), names, n=NEAR_NAMES, cutoff=0.5))
+
+
+def releases_to_decide(held: Powers) -> QuerySet[Release]:
+    """The proposals that this user may approve or reject and has not approved yet."""
+    scope = Q(pk__in=())
+    for right in held.rights:
+        if right.role == Role.APPROVER:
+            part = Q()
+            if right.team_id:
+                part &= Q(skill__team_id=right.team_id)
+            if right.environment_id:
+                part &= Q(environment_id=right.environment_id)
+            scope |= part or Q(pk__isnull=False)
+    mine = Approval.objects.filter(release=OuterRef("pk"), user=held.user_id, voided_at=None)
+    return (
+        visible_releases(held)
+        .filter(scope, ~Exists(mine), state=State.PROPOSED)
+        .exclude(proposer_id=held.user_id)
+        .exclude(version__publisher_id=held.user_id)
+    )

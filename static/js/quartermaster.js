@@ -1,0 +1,94 @@
+/* Quartermaster: the few behaviours that HTML alone does not give. No build step.
+   Listeners sit on document, so content swapped in by htmx needs no wiring. Texts come from the
+   page (data attributes, templates), where they are translated. */
+(() => {
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+  const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+
+  /* ── clicks ── */
+  const switchTheme = () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("theme", root.dataset.theme); } catch { /* lasts for this page */ }
+  };
+  const copy = (button) => navigator.clipboard?.writeText(button.dataset.copy).then(() => {
+    const label = button.querySelector("[data-label]") ?? button.lastElementChild;
+    if (label && button.dataset.copied) label.textContent = button.dataset.copied;
+    if (button.dataset.copied) announce(button.dataset.copied);
+  });
+  const announce = (text) => { const live = byId("announce"); if (live) live.textContent = text; };
+  const closeMenus = (outsideOf) => {
+    document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(outsideOf)) menu.open = false; });
+    const results = byId("search-results");
+    if (results && !outsideOf?.closest?.(".topbar__search")) results.replaceChildren();
+  };
+
+  document.addEventListener("click", (e) => {
+    const on = (selector) => e.target.closest(selector);
+    let el;
+    if ((el = on("[data-open]"))) byId(el.dataset.open)?.showModal();
+    if ((el = on("[data-close]"))) el.closest("dialog")?.close();
+    if ((el = on("[data-dismiss]"))) el.closest(el.dataset.dismiss)?.remove();
+    if ((el = on("[data-copy]"))) copy(el);
+    if (on("[aria-disabled='true']")) e.preventDefault();
+    if (on("[data-theme-switch]")) switchTheme();
+    closeMenus(e.target);
+  });
+
+  /* ── keys: Esc closes menus, / finds, arrows walk the results ── */
+  const walkResults = (e) => {
+    const links = [...document.querySelectorAll("#search-results a")];
+    if (!links.length || !e.target.closest(".topbar__search")) return;
+    const at = links.indexOf(document.activeElement) + (e.key === "ArrowDown" ? 1 : -1);
+    e.preventDefault();
+    (at < 0 ? byId("q") : links[Math.min(at, links.length - 1)]).focus();
+  };
+  document.addEventListener("keydown", (e) => {
+    if (e.key === "Escape") {
+      document.querySelectorAll("details.menu[open]").forEach((menu) => { menu.open = false; menu.querySelector("summary").focus(); });
+      if (e.target.closest(".topbar__search")) byId("q")?.focus();
+      closeMenus(null);
+    }
+    if (e.key === "ArrowDown" || e.key === "ArrowUp") walkResults(e);
+    if (e.key === "/" && !e.ctrlKey && !e.metaKey && !e.altKey && !e.target.closest("input, textarea, select, [contenteditable]")) {
+      e.preventDefault();
+      byId("q")?.focus();
+    }
+  });
+
+  /* ── inputs: echo a slider, unlock a button by a typed name ── */
+  document.addEventListener("input", (e) => {
+    const { value, dataset: { calls, confirm }, id, form } = e.target;
+    const echo = (name, text) => document.querySelectorAll(`[data-echo="${name}"]`).forEach((o) => { o.textContent = text; });
+    if (id) echo(id, `${value} %`);
+    if (calls) echo(`${id}-calls`, Math.round((calls * value) / 100));
+    if (confirm) form.querySelector("[data-confirms]").disabled = value.trim() !== confirm;
+  });
+
+  /* ── files dropped on .drop go into its input ── */
+  for (const [type, over] of [["dragover", true], ["dragleave", false], ["drop", false]])
+    document.addEventListener(type, (e) => e.target.closest?.(".drop")?.classList.toggle("is-over", over));
+
+  /* ── toasts leave after 8 s, wait while looked at, and stay when they tell of a failure ── */
+  const ages = new WeakMap();
+  setInterval(() => document.querySelectorAll("#toasts .toast:not([data-tone='bad'])").forEach((toast) => {
+    if (toast.matches(":hover, :focus-within")) return;
+    const age = (ages.get(toast) ?? 0) + 1;
+    ages.set(toast, age);
+    if (age > 8) toast.remove();
+  }), 1000);
+  const toastFailure = () => {
+    const template = byId("toast-failed");
+    if (template && !document.querySelector("#toasts [data-failed]")) byId("toasts").append(template.content.cloneNode(true));
+  };
+
+  /* ── htmx ── */
+  document.addEventListener("htmx:beforeRequest", (e) => e.detail.target?.setAttribute("aria-busy", "true"));
+  document.addEventListener("htmx:afterRequest", (e) => {
+    e.detail.target?.removeAttribute("aria-busy");
+    if (e.detail.successful) document.querySelector("#toasts [data-failed]")?.remove();
+  });
+  document.addEventListener("htmx:responseError", toastFailure);
+  document.addEventListener("htmx:sendError", toastFailure);
+  document.addEventListener("htmx:afterSettle", (e) => e.target.querySelector?.("[data-focus]")?.focus());
+})();
