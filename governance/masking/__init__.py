@@ -1,0 +1,10 @@
+"""Personal data and credentials are replaced by masks before anything is written.
+
+A mask reads `[EMAIL·7f3a]`: the kind, a middle dot, four hex digits of a keyed hash of the value. The same value
+has the same mask under one key, so traces can be correlated; nothing leads back from a mask to a value.
+"""
+
+from governance.masking.masker import Masker
+from governance.masking.masks import KINDS, Masked, SubjectTag
+
+__all__ = ["KINDS", "Masked", "Masker", "SubjectTag"]

@@ -1,0 +1,52 @@
+"""What a mask is: its kinds, its spelling, and the hash behind it."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+EMAIL: Final = "EMAIL"
+PHONE: Final = "PHONE"
+ID_CN: Final = "ID_CN"
+CARD: Final = "CARD"
+IBAN: Final = "IBAN"
+IP: Final = "IP"
+KEY: Final = "KEY"
+JWT: Final = "JWT"
+TOKEN: Final = "TOKEN"  # noqa: S105 - the name of a kind
+SECRET: Final = "SECRET"  # noqa: S105 - the name of a kind
+
+# From the most to the least telling: of two kinds that fit the same characters, the first names the mask.
+KINDS: Final = (KEY, JWT, TOKEN, SECRET, EMAIL, IBAN, ID_CN, CARD, IP, PHONE)
+RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
+
+MASK: Final = re.compile(r"\[(?:" + "|".join(KINDS) + r")·[0-9a-f]{4}\]")
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectTag:
+    """The full keyed hash (64 hex digits of HMAC-SHA256) of one value that was masked."""
+
+    kind: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A masked value, and a tag for each value that was masked in it."""
+
+    value: Any
+    tags: frozenset[SubjectTag]
+
+
+def tag_of(key: bytes, kind: str, normal: str) -> SubjectTag:
+    """The tag of a normalised value."""
+    message = f"{kind}\0{normal}".encode("utf-8", "surrogatepass")
+    return SubjectTag(kind, hmac.digest(key, message, "sha256").hex())
+
+
+def spell(tag: SubjectTag) -> str:
+    """The mask of a tag, as `[EMAIL·7f3a]`."""
+    return f"[{tag.kind}·{tag.hash[:4]}]"
