@@ -1,0 +1,33 @@
+"""What every test starts from: a store and a folder of its own, and nothing remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pytest_django import Settings
+
+from catalog import resolution, tokens
+
+
+@pytest.fixture(autouse=True)
+def clean_process(settings: Settings, tmp_path: Path) -> None:
+    """Blobs and the queue lie in the test's folder; caches hold nothing of another test.
+
+    A key prefix of its own, instead of clearing the cache, leaves parallel tests on one Redis alone.
+    """
+    settings.VAR_DIR = tmp_path
+    settings.SPOOL_DIR = tmp_path / "broker"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "blobs": {
+            "BACKEND": "catalog.blobs.BlobStorage",
+            "OPTIONS": {"location": str(tmp_path / "blobs")},
+        },
+    }
+    settings.CACHES = {
+        name: {**options, "KEY_PREFIX": uuid4().hex} for name, options in settings.CACHES.items()
+    }
+    resolution.forget_cached()
+    tokens.forget_cached()
