@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from catalog.bundles.files import Tree
@@ -14,6 +15,8 @@ from catalog.bundles.findings import Finding, warning
 from catalog.bundles.texts import Text
 
 MAX_PER_FILE = 20
+_MAX_COMPARED = 200
+"""Names that a missing one is compared with, to propose the nearest."""
 
 # Every part is bounded, so that the search stays linear.
 _LINK = re.compile(r"(!?)\[[^\[\]\n]{0,500}\]\([ ]{0,3}(<[^<>\n]{0,1000}>|[^\s()]{1,1000})")
@@ -59,21 +62,37 @@ def check_references(text: Text, tree: Tree, *, names_files: bool) -> tuple[Find
     holds for SKILL.md, from which an agent takes the names it reads.
     """
     findings: dict[tuple[str, str], Finding] = {}
-    for reference in references_of(text):
-        finding = _judge(reference, text.path, tree, names_files)
-        if finding is not None:
+    places = _places(tree) if names_files else None
+    judged: set[str] = set()
+    for reference in (*references_of(text), *(_code_paths(text, tree) if names_files else ())):
+        if reference.target in judged and not reference.image:
+            continue
+        judged.add(reference.target)
+        if (finding := _judge(reference, text.path, places)) is not None:
             findings.setdefault((finding.code, reference.target), finding)
-    if names_files:
-        folders = {*_FOLDERS, *(file.path.partition("/")[0] for file in tree.files if "/" in file.path)}
-        for match in _CODE_PATH.finditer(text.text):
-            reference = Reference(match[1], text.line(match.start()))
-            finding = _inside(reference, text.path, tree, names_files)
-            if finding is not None and match[1].partition("/")[0] in folders:
-                findings.setdefault((finding.code, reference.target), finding)
-    return tuple(findings.values())[:MAX_PER_FILE]
+        if len(findings) == MAX_PER_FILE:
+            break
+    return tuple(findings.values())
 
 
-def _judge(reference: Reference, path: str, tree: Tree, names_files: bool) -> Finding | None:
+def _code_paths(text: Text, tree: Tree) -> Iterator[Reference]:
+    folders = {*_FOLDERS, *(file.path.partition("/")[0] for file in tree.files if "/" in file.path)}
+    for match in _CODE_PATH.finditer(text.text):
+        target = match[1].removeprefix("./")
+        if target.partition("/")[0] in folders:
+            yield Reference(target, text.line(match.start()))
+
+
+def _places(tree: Tree) -> dict[str, bool]:
+    """The paths of a bundle's files (True) and of the folders around them (False)."""
+    places = {".": False}
+    for file in tree.files:
+        places[file.path] = True
+        places.update(dict.fromkeys((str(parent) for parent in PurePosixPath(file.path).parents), False))
+    return places
+
+
+def _judge(reference: Reference, path: str, places: dict[str, bool] | None) -> Finding | None:
     target = reference.target
     if reference.image and re.match(r"(?i)(https?:)?//", target):
         message = f"Line {reference.line} of {path} shows an image of another host, which learns who reads the skill."
@@ -83,10 +102,10 @@ def _judge(reference: Reference, path: str, tree: Tree, names_files: bool) -> Fi
         return _escapes(reference, path)
     if not target or target.startswith(("#", "?", "//")) or _SCHEME.match(target):
         return None
-    return _inside(reference, path, tree, names_files)
+    return _inside(reference, path, places)
 
 
-def _inside(reference: Reference, path: str, tree: Tree, names_files: bool) -> Finding | None:
+def _inside(reference: Reference, path: str, places: dict[str, bool] | None) -> Finding | None:
     """A finding for a relative target that leaves the bundle or is not in it."""
     target = unquote(re.split(r"[?#]", reference.target, maxsplit=1)[0]).replace("\\", "/")
     if not target or _PLACEHOLDER.search(target):
@@ -97,16 +116,13 @@ def _inside(reference: Reference, path: str, tree: Tree, names_files: bool) -> F
     if resolved == ".." or resolved.startswith("../"):
         return _escapes(reference, path)
     looks_like_path = "/" in target or "." in target
-    if not names_files or not looks_like_path or _exists(resolved, tree):
+    if places is None or not looks_like_path or resolved in places:
         return None
-    near = difflib.get_close_matches(resolved, [file.path for file in tree.files[:1000]], 1, 0.75)
+    files = [place for place, is_file in places.items() if is_file][:_MAX_COMPARED]
+    near = difflib.get_close_matches(resolved, files, 1, 0.75)
     hint = f"Did you mean {near[0]}?" if near else "Add the file or remove the reference."
     message = f"Line {reference.line} of {path} names {_shown(resolved)}, which is not in the bundle."
     return warning("broken-reference", message, hint, path=path, line=reference.line)
-
-
-def _exists(path: str, tree: Tree) -> bool:
-    return path == "." or tree.get(path) is not None or any(f.path.startswith(path + "/") for f in tree.files)
 
 
 def _escapes(reference: Reference, path: str) -> Finding:

@@ -350,3 +350,12 @@ PIECES = st.sampled_from(
 def test_never_raises(text: str) -> None:
     check(text)
     check_workflow(text, None, path="SKILL.md", body_line=1)
+
+
+def test_many_references_and_many_files_do_not_take_long() -> None:
+    files = [File(f"references/part-{n:04}/notes-on-napkins.md", b"# Notes\n") for n in range(900)]
+    links = "".join(f"[x](references/part-{n}/notes-on-napkins.md)\n" for n in range(15_000))
+    started = time.monotonic()
+    findings = check(links, *files)
+    assert time.monotonic() - started < 2
+    assert len(told(findings, "broken-reference")) == 20
