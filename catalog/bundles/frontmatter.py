@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 from catalog.bundles.bundle import Frontmatter
 from catalog.bundles.descriptions import check_description
 from catalog.bundles.findings import Finding, advice, error, warning
+from catalog.bundles.frontmatter_keys import KNOWN_KEYS, mend_of_key, shown
 from catalog.bundles.names import check_skill_name, read_version
 from catalog.bundles.toolnames import check_tools, split_tools
 from catalog.bundles.yamltext import (
@@ -22,19 +22,9 @@ from catalog.bundles.yamltext import (
     is_null,
 )
 
-OPEN_KEYS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
-EXTENSION_KEYS = (
-    "when-to-use",
-    "disable-model-invocation",
-    "paths",
-    "context",
-    "arguments",
-    "argument-hint",
-    "user-invocable",
-    "model",
-)
-KNOWN_KEYS = OPEN_KEYS + EXTENSION_KEYS
 MAX_COMPATIBILITY_CHARS = 500
+MAX_KEYS_NAMED = 50
+"""Keys of one kind that get a finding of their own; the rest would say nothing new."""
 
 _BOOLEAN_KEYS = ("disable-model-invocation", "user-invocable")
 _ARTICLED: dict[ImplicitType, str] = {
@@ -94,29 +84,28 @@ class _Reader:
 
     def unknown_keys(self) -> None:
         """Keep the keys that the format does not have, and name the one each may have meant."""
-        for key, node in self.root.entries.items():
-            if key in KNOWN_KEYS:
-                continue
-            self.extra[key] = as_text(node)
-            message = f'"{_shown(key)}" is not a key of the format; it is kept.'
-            self._found(warning, "frontmatter-unknown-key", key, message, _mend_of_key(key))
+        unknown = {key: node for key, node in self.root.entries.items() if key not in KNOWN_KEYS}
+        self.extra.update((key, as_text(node)) for key, node in unknown.items())
+        for key in list(unknown)[:MAX_KEYS_NAMED]:
+            message = f'"{shown(key)}" is not a key of the format; it is kept.'
+            self._found(warning, "frontmatter-unknown-key", key, message, mend_of_key(key))
 
     def implicit_types(self) -> None:
         """Warn where a loader that types values would not read what the author wrote (spec 1.4)."""
-        for key, node in self.root.entries.items():
+        for key, node in list(self.root.entries.items())[:MAX_KEYS_NAMED]:
             kind = implicit_type(node) if isinstance(node, Scalar) else None
             if not isinstance(node, Scalar) or kind is None or kind == "null":
                 continue
             if key == "version":
                 self._version_not_quoted(node, kind)
             elif not (key in _BOOLEAN_KEYS and node.text.lower() in ("true", "false")):
-                message = f'Some agents read the {_shown(key)} "{_shown(node.text)}" as {_ARTICLED[kind]}.'
+                message = f'Some agents read the {shown(key)} "{shown(node.text)}" as {_ARTICLED[kind]}.'
                 self._found(
                     warning,
                     "yaml-implicit-type",
                     key,
                     message,
-                    f'Quote it: {_shown(key)}: "{_shown(node.text)}"',
+                    f'Quote it: {shown(key)}: "{shown(node.text)}"',
                 )
 
     def name(self) -> str:
@@ -155,7 +144,7 @@ class _Reader:
         if not isinstance(node, Scalar) or is_null(node) or not node.text:
             return None, ""
         if isinstance(outer, Scalar) and not is_null(outer) and outer.text != node.text:
-            message = f'metadata.version is "{_shown(node.text)}" and version is "{_shown(outer.text)}".'
+            message = f'metadata.version is "{shown(node.text)}" and version is "{shown(outer.text)}".'
             hint = "Keep metadata.version alone; it is the one that counts."
             self._found(warning, "version-ambiguous", "version", message, hint)
         version, findings = read_version(node.text, path=self.path, line=node.line, max_chars=max_chars)
@@ -201,7 +190,7 @@ class _Reader:
             return {}
         nested = [key for key, value in node.entries.items() if not isinstance(value, Scalar)]
         if nested:
-            names = ", ".join(_shown(key) for key in nested[:5]) + (" and others" if nested[5:] else "")
+            names = ", ".join(shown(key) for key in nested[:5]) + (" and others" if nested[5:] else "")
             message = (
                 f"The metadata of {names} is not text; agents that read flat metadata refuse or lose it."
             )
@@ -211,14 +200,14 @@ class _Reader:
         return {key: as_text(value) for key, value in node.entries.items()}
 
     def _types_of_metadata(self, metadata: Mapping) -> None:
-        for key, node in list(metadata.entries.items())[:50]:
+        for key, node in list(metadata.entries.items())[:MAX_KEYS_NAMED]:
             kind = implicit_type(node) if isinstance(node, Scalar) else None
             if not isinstance(node, Scalar) or kind is None or kind == "null":
                 continue
             if key == "version":
                 self._version_not_quoted(node, kind)
                 continue
-            message = f"Some agents read metadata.{_shown(key)} as {_ARTICLED[kind]}; here it stays text."
+            message = f"Some agents read metadata.{shown(key)} as {_ARTICLED[kind]}; here it stays text."
             finding = advice("metadata-implicit-type", message, "Quote it.", path=self.path, line=node.line)
             self.findings.append(finding)
 
@@ -278,17 +267,17 @@ class _Reader:
         node = self.root.entries.get("argument-hint")
         if isinstance(node, Sequence) and all(isinstance(item, Scalar) for item in node.items):
             hint = "[" + ", ".join(item.text for item in node.items if isinstance(item, Scalar)) + "]"
-            message = f"The argument-hint {_shown(hint)} is a YAML list, not text, where it has no quotes."
-            mend = f'Quote it: argument-hint: "{_shown(hint)}"'
+            message = f"The argument-hint {shown(hint)} is a YAML list, not text, where it has no quotes."
+            mend = f'Quote it: argument-hint: "{shown(hint)}"'
             self._found(warning, "frontmatter-value-invalid", "argument-hint", message, mend)
             return hint
         return self.text("argument-hint")
 
     def _version_not_quoted(self, node: Scalar, kind: ImplicitType) -> None:
         message = (
-            f"Some agents read the version {_shown(node.text)} as {_ARTICLED[kind]} and lose digits of it."
+            f"Some agents read the version {shown(node.text)} as {_ARTICLED[kind]} and lose digits of it."
         )
-        hint = f'Quote it: version: "{_shown(node.text)}"'
+        hint = f'Quote it: version: "{shown(node.text)}"'
         self.findings.append(warning("version-not-quoted", message, hint, path=self.path, line=node.line))
 
     def _not_as_expected(self, key: str, expected: str, *, report: Callable[..., Finding] = warning) -> None:
@@ -301,19 +290,3 @@ class _Reader:
 
     def _found(self, report: Callable[..., Finding], code: str, key: str, message: str, hint: str) -> None:
         self.findings.append(report(code, message, hint, path=self.path, line=self._line(key)))
-
-
-def _mend_of_key(key: str) -> str:
-    if key == "version":
-        return 'Move it below metadata: `metadata:`, then `  version: "…"`.'
-    folded = key.lower().replace("_", "-").replace(" ", "-")
-    near = [folded] if folded in KNOWN_KEYS else difflib.get_close_matches(folded[:64], KNOWN_KEYS, 1, 0.8)
-    if near:
-        return f"Did you mean {near[0]}? Keys are matched letter by letter."
-    return "Move it below `metadata:`, where agents leave it in peace."
-
-
-def _shown(text: str, length: int = 80) -> str:
-    """The text in one printable line."""
-    line = text if text.isprintable() else ascii(text)[1:-1]
-    return line if len(line) <= length else line[:length] + "…"

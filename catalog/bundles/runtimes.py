@@ -15,7 +15,7 @@ from typing import Literal
 from catalog.bundles import linewise
 from catalog.bundles.bundle import Bundle, Frontmatter
 from catalog.bundles.files import File
-from catalog.bundles.frontmatter import OPEN_KEYS
+from catalog.bundles.frontmatter_keys import OPEN_KEYS
 from catalog.bundles.yamlflow import flow_line
 from catalog.bundles.yamltext import Mapping, Scalar, Sequence, as_text, read_yaml
 

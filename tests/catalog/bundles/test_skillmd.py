@@ -556,3 +556,10 @@ PIECES = st.sampled_from(
 def test_never_raises(content: bytes) -> None:
     skill = read_skill_md(File("SKILL.md", content))
     assert skill.name or skill.findings
+
+
+def test_many_unknown_keys_are_kept_and_the_first_ones_named() -> None:
+    skill = read("".join(f"k{n}: {n}\n" for n in range(5_000)))
+    assert skill.frontmatter is not None
+    assert len(skill.frontmatter.extra) == 5_000
+    assert len(told(skill.findings, "frontmatter-unknown-key")) == 50
