@@ -149,9 +149,7 @@ def _choose_version(
     bundle: Bundle, declared: Declared, skill: Skill | None
 ) -> tuple[str, tuple[Finding, ...]]:
     """The bundle's own version, else the one sent, else that of the same bytes, else the next."""
-    sent, found = (None, ())
-    if declared.version:
-        sent, found = read_version(declared.version)
+    sent, found = read_version(declared.version) if declared.version else (None, ())
     if bundle.version:
         if sent == bundle.version or not declared.version:
             return bundle.version, ()

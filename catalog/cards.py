@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from catalog.bundles.bundle import Bundle, Frontmatter, Manifest
@@ -51,6 +52,15 @@ def card_of(bundle: Bundle) -> dict[str, Any]:
         "runtime": dict(manifest.runtime) if manifest.runtime is not None else None,
         "author": manifest.author or front.metadata.get("author"),
     }
+
+
+# Kept with a version for our own rules, and served to nobody.
+PRIVATE = frozenset({"has_manifest"})
+
+
+def public_card(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a card that feed and API serve."""
+    return {key: value for key, value in card.items() if key not in PRIVATE}
 
 
 def is_resource(path: str, *, inline: bool = False) -> bool:

@@ -19,7 +19,7 @@ from django.db.models import F
 from catalog import journal
 from catalog.clearance import Clearance
 from catalog.journal import Actor
-from catalog.models import Approval, Environment, Release, Revision, State, Transition, Version
+from catalog.models import Approval, Environment, Release, Revision, State, Transition, User, Version
 
 PROPOSAL_DAYS = 14
 
@@ -115,7 +115,7 @@ def add_approval(
             with transaction.atomic():
                 Approval.objects.create(
                     release=fresh,
-                    user=actor.user,
+                    user=_person(actor),
                     note=note,
                     confirmed=confirmed,
                     bound_to=bound_to,
@@ -127,6 +127,12 @@ def add_approval(
         target = State.APPROVED if held >= needed else State.PROPOSED
         _move(fresh, "approve", target, clearance, actor, note, now)
     return fresh
+
+
+def _person(actor: Actor) -> User:
+    if actor.user is None:
+        raise NotCleared("Only a person approves.")
+    return actor.user
 
 
 def clear(*, release: Release, clearance: Clearance, actor: Actor, now: datetime) -> Release:

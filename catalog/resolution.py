@@ -21,7 +21,7 @@ from django.db.models import Prefetch
 
 from catalog import rollout
 from catalog.availability import in_order, unmet
-from catalog.cards import is_resource, is_script
+from catalog.cards import is_resource, is_script, public_card
 from catalog.models import Agent, BundleFile, Environment, Release, Risk, State, Version
 
 # "Within two seconds" (architecture, Feed): a second for the token, a second for the revision.
@@ -350,7 +350,7 @@ def _serve(release: Release, live: Mapping[str, str]) -> Served:
         "stability": "deprecated" if version.deprecated_at else version.stability,
         "risk_level": version.effective_risk,
         "tags": version.tags,
-        **{key: value for key, value in version.fields.items() if key not in INTERNAL},
+        **public_card(version.fields),
         "provenance": {
             "team": skill.team.slug,
             "publisher": version.publisher.username if version.publisher else None,
@@ -375,10 +375,6 @@ def _serve(release: Release, live: Mapping[str, str]) -> Served:
         inline=version.provenance.get("form") == "json",
         item=item,
     )
-
-
-# Kept with a version and not part of a feed's entry.
-INTERNAL = frozenset({"has_manifest"})
 
 
 def _needs_confirmation(policy: str, version: Version) -> bool:

@@ -26,13 +26,16 @@ class Swept:
     files: int
 
 
-def find_faults() -> Iterator[str]:
-    """A sentence for each fault: blobs lost or changed, versions that do not add up, a broken journal."""
+def find_faults(*, anchor: tuple[int, str] | None = None) -> Iterator[str]:
+    """A sentence for each fault: blobs lost or changed, versions that do not add up, a broken journal.
+
+    `anchor` is an earlier head of the journal, kept elsewhere: an entry removed since is told too.
+    """
     for blob in Blob.objects.order_by("pk").iterator():
         if not blobs.is_intact(blob.sha256):
             yield f"Blob {blob.sha256} is missing from the store, or its bytes have changed."
     yield from _find_version_faults()
-    chain = journal.check_chain()
+    chain = journal.check_chain(anchor=anchor)
     if not chain.intact:
         yield f"The audit log does not fit together at entry {chain.broken_at}."
 

@@ -137,7 +137,7 @@ def _number(raw: Mapping[str, Any], name: str, least: int, most: int) -> int | N
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise BadCall("field-invalid", f"{name} is not a whole number from {least} to {most}.")
-    return value
+    return int(value)
 
 
 def _duration(raw: Mapping[str, Any], name: str) -> int:
@@ -147,7 +147,7 @@ def _duration(raw: Mapping[str, Any], name: str) -> int:
         raise BadCall("field-invalid", f"{name} is not a number of milliseconds.")
     if not 0 <= value <= LONGEST_MS:
         raise BadCall("field-invalid", f"{name} is not between 0 and {LONGEST_MS} milliseconds.")
-    return round(value)
+    return int(round(value))
 
 
 def _switch(raw: Mapping[str, Any], name: str) -> bool | None:

@@ -63,7 +63,7 @@ def ingest(
 
 def _write(reported: Sequence[Reported], *, agent_id: UUID, environment_id: UUID, now: datetime) -> int:
     """Insert the calls that are new; answers how many."""
-    masked = {}
+    masked: dict[str, tuple[dict[str, Any], dict[str, Any], frozenset[Any]]] = {}
     for one in reported:
         call, detail, tags = _mask(one)
         masked.setdefault(call["call_id"], (call, detail, tags))

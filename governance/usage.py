@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -88,13 +89,14 @@ def _add(rows: list[tuple[Key, int]]) -> None:
         )
 
 
-def _adapted(row: tuple[Key, int]) -> list[object]:
+def _adapted(row: tuple[Key, int]) -> tuple[Any, ...]:
     """The row as the driver wants it: SQLite keeps UUIDs as 32 digits."""
-    (hour, *ids, read), count = row
+    (hour, environment, agent, skill, version, read), count = row
+    ids = (environment, agent, skill, version)
     adapt = connection.ops.adapt_datetimefield_value
     if connection.features.has_native_uuid_field:
-        return [adapt(hour), *ids, read, count]
-    return [adapt(hour), *(one.hex for one in ids if isinstance(one, UUID)), read, count]
+        return (adapt(hour), *ids, read, count)
+    return (adapt(hour), *(one.hex for one in ids), read, count)
 
 
 def _ensure_thread() -> None:

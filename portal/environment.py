@@ -18,7 +18,7 @@ env = environ.FileAwareEnv()
 
 def read_number(name: str, default: int, *, least: int = 0) -> int:
     """The whole number in NAME, at least `least`; raises ImproperlyConfigured otherwise."""
-    text = env.str(name, default=str(default))
+    text = str(env.str(name, default=str(default)))
     if not text.isascii() or not text.isdigit() or int(text) < least:
         raise ImproperlyConfigured(f"{name} is {text!r}; give a whole number of {least} or more.")
     return int(text)
@@ -36,7 +36,7 @@ def read_switch(name: str, default: bool) -> bool:
 
 def read_secret(name: str, *, var_dir: Path) -> str:
     """The secret in NAME, else one made on the first start and kept in `var_dir`/NAME."""
-    value = env.str(name, default="")
+    value = str(env.str(name, default=""))
     if value:
         return value
     kept = var_dir / name.lower()
@@ -64,14 +64,16 @@ def read_database(*, var_dir: Path) -> dict[str, Any]:
     Raises ImproperlyConfigured for any other database.
     """
     url = env.str("DATABASE_URL", default="") or f"sqlite:///{var_dir / 'quartermaster.sqlite3'}"
-    database = environ.Env.db_url_config(url)
+    database: dict[str, Any] = environ.Env.db_url_config(url)
     engine = database["ENGINE"]
     if engine == "django.db.backends.sqlite3":
         return database | {"OPTIONS": SQLITE_OPTIONS}
     if engine == "django.db.backends.postgresql":
         options = database.get("OPTIONS", {}) | {"pool": {"min_size": 1, "max_size": 8, "timeout": 20}}
         return database | {"OPTIONS": options, "CONN_HEALTH_CHECKS": True}
-    raise ImproperlyConfigured("DATABASE_URL names another database; give a postgres:// or sqlite:// address.")
+    raise ImproperlyConfigured(
+        "DATABASE_URL names another database; give a postgres:// or sqlite:// address."
+    )
 
 
 # IMMEDIATE takes the write lock at BEGIN: a deferred transaction that reads first fails on its

@@ -3,14 +3,16 @@
 from catalog.models.agents import Agent, Session, Token
 from catalog.models.people import Grant, Role, Team, User
 from catalog.models.record import IdempotencyKey, JobRun, JournalEntry, JournalHead
-from catalog.models.releases import Approval, Environment, Release, Revision, State, Transition
+from catalog.models.releases import Approval, Confirmation, Environment, Release, Revision, State, Transition
 from catalog.models.skills import (
     Blob,
     BundleFile,
     Dependency,
+    Risk,
     Skill,
     SkillSet,
     SkillTag,
+    Stability,
     Version,
     VersionFinding,
 )
@@ -20,6 +22,7 @@ __all__ = [
     "Approval",
     "Blob",
     "BundleFile",
+    "Confirmation",
     "Dependency",
     "Environment",
     "Grant",
@@ -29,11 +32,13 @@ __all__ = [
     "JournalHead",
     "Release",
     "Revision",
+    "Risk",
     "Role",
     "Session",
     "Skill",
     "SkillSet",
     "SkillTag",
+    "Stability",
     "State",
     "Team",
     "Token",

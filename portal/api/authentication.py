@@ -1,0 +1,75 @@
+"""Who calls the API: a bearer token of an agent or a user, and the scope that a call needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from catalog.journal import Actor
+from catalog.models import User
+from catalog.tokens import Bearer, read_token
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer qm_…` (RFC 6750); an unknown, expired or revoked token is 401."""
+
+    def authenticate(self, request: Request) -> tuple[User | None, Bearer] | None:
+        """The user, for a token of a user, and whom the token speaks for."""
+        kind, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
+        if kind.lower() != "bearer" or not secret:
+            return None
+        bearer = read_token(secret.strip(), now=timezone.now())
+        if bearer is None:
+            raise AuthenticationFailed("The token is unknown, expired or revoked; ask for a new one.")
+        user = User.objects.get(pk=bearer.user_id) if bearer.user_id else None
+        return user, bearer
+
+    def authenticate_header(self, request: Request) -> str:
+        """What a 401 asks for."""
+        return 'Bearer realm="quartermaster"'
+
+
+class HasScope(BasePermission):
+    """The view says what scope each method needs; a view that says nothing is closed."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Whether the token has the scope; raises NotAuthenticated or PermissionDenied."""
+        bearer = request.auth
+        if not isinstance(bearer, Bearer):
+            raise NotAuthenticated("This address needs a token: Authorization: Bearer qm_…")
+        needed = getattr(view, "scopes", {}).get(request.method)
+        if needed is None or not bearer.scopes.intersection(needed):
+            raise PermissionDenied(f"The token lacks the scope {' or '.join(needed or ('any',))}.")
+        return True
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the API's document describes the tokens."""
+
+    target_class = "portal.api.authentication.TokenAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """An HTTP bearer scheme."""
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "qm_…"}
+
+
+def bearer_of(request: Request) -> Bearer:
+    """Whom the request's token speaks for."""
+    assert isinstance(request.auth, Bearer)
+    return request.auth
+
+
+def actor_of(request: Request) -> Actor:
+    """Who acts, for the journal."""
+    user = request.user if isinstance(request.user, User) else None
+    return Actor(user=user, origin=f"api {request.META.get('REMOTE_ADDR', '')}".strip())

@@ -1,3 +1,44 @@
-from django.urls import URLPattern
+"""Addresses of the API (contract)."""
 
-urlpatterns: list[URLPattern] = []
+from __future__ import annotations
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from portal.api import audit_log, feed, publish, releases, skills, traces
+
+urlpatterns = [
+    path(
+        "schema/",
+        SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[], throttle_classes=[]),
+        name="api-schema",
+    ),
+    path("publish", publish.publish, name="api-publish"),
+    path("skills", skills.skill_list, name="api-skill-list"),
+    path("skills/<str:name>", skills.skill_detail, name="api-skill-detail"),
+    path("skills/<str:name>/versions", skills.version_list, name="api-version-list"),
+    path("skills/<str:name>/versions/<str:version>", skills.version_detail, name="api-version-detail"),
+    path(
+        "skills/<str:name>/versions/<str:version>/files/<path:path>",
+        skills.version_file,
+        name="api-version-file",
+    ),
+    path(
+        "skills/<str:name>/versions/<str:version>/bundle.zip",
+        skills.version_bundle,
+        name="api-version-bundle",
+    ),
+    path("releases", releases.release_list, name="api-release-list"),
+    path("releases/<uuid:release_id>", releases.release_detail, name="api-release-detail"),
+    path("releases/<uuid:release_id>/<str:action>", releases.release_act, name="api-release-act"),
+    path("feed", feed.feed, name="api-feed"),
+    path("feed/advertise", feed.advertise, name="api-feed-advertise"),
+    path("feed/tools", feed.tools, name="api-feed-tools"),
+    path("feed/skills/<str:name>", feed.skill, name="api-feed-skill"),
+    path("feed/skills/<str:name>/resources/<path:path>", feed.resource, name="api-feed-resource"),
+    path("feed/skills/<str:name>/bundle.zip", feed.bundle, name="api-feed-bundle"),
+    path("traces", traces.trace_list, name="api-trace-list"),
+    path("traces/<path:trace_id>", traces.trace_detail, name="api-trace-detail"),
+    path("audit-log", audit_log.audit_log, name="api-audit-log"),
+    path("audit-log/verify", audit_log.audit_log_verify, name="api-audit-log-verify"),
+]

@@ -1,0 +1,32 @@
+"""What `load_skill` answers: the instructions of a version, and its whole SKILL.md (spec 5.1)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from io import BytesIO
+from zipfile import ZipFile
+
+from catalog import blobs
+from catalog.bundles.files import File
+from catalog.bundles.skillmd import read_skill_md
+from catalog.resolution import Served
+
+
+def instructions_of(served: Served) -> tuple[str, str]:
+    """The body after the frontmatter, and the whole text; `$ARGUMENTS` is left as it stands.
+
+    A tool skill's are those of the SKILL.md that its artifact holds.
+    """
+    head = next((file for file in served.files if file.path in {"SKILL.md", "skill.md"}), None)
+    return _read(head.sha256, served.artifact) if head else _read("", served.artifact)
+
+
+@lru_cache(maxsize=512)
+def _read(head: str, artifact: str) -> tuple[str, str]:
+    if head:
+        content = blobs.read_blob(head)
+    else:
+        with ZipFile(BytesIO(blobs.read_blob(artifact))) as archive:
+            content = archive.read("SKILL.md")
+    read = read_skill_md(File("SKILL.md", content))
+    return read.body.lstrip("\r\n"), content.decode("utf-8", "replace").removeprefix("\ufeff")

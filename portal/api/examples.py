@@ -1,0 +1,162 @@
+"""Examples of the API's document; `tests/portal/test_api_schema.py` holds them against real answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample
+
+SKILL: dict[str, Any] = {
+    "skill_id": "code-review",
+    "name": "code-review",
+    "folder": "code-review",
+    "description": "Review code for defects. Use before a merge; not for formatting alone.",
+    "version": "1.2.0",
+    "bundle_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "stability": "stable",
+    "risk_level": "low",
+    "tags": ["engineering"],
+    "available": True,
+    "unavailable_reason": None,
+}
+FINDING = {
+    "code": "frontmatter-unknown-key",
+    "severity": "warning",
+    "path": "SKILL.md",
+    "line": 4,
+    "message": "The key 'auther' in the frontmatter is not known; it is kept.",
+    "hint": "Did you mean author, below metadata?",
+}
+FEED = [
+    OpenApiExample(
+        "A feed of one skill",
+        value={"environment": "production", "revision": 42, "skills": [SKILL]},
+        response_only=True,
+    )
+]
+ADVERTISE = [
+    OpenApiExample(
+        "A template",
+        value={"template": "You can use these skills:\n{skills}\n{resource_instructions}"},
+        request_only=True,
+    )
+]
+TOOLS = [
+    OpenApiExample(
+        "The tool that is always there",
+        value={
+            "tools": [
+                {
+                    "name": "load_skill",
+                    "description": "Load the full instructions of a skill.",
+                    "parameters": {"type": "object", "required": ["skill_name"]},
+                }
+            ]
+        },
+        response_only=True,
+    )
+]
+LOAD = [
+    OpenApiExample(
+        "A skill with its instructions",
+        value={
+            **SKILL,
+            "skill_name": "code-review",
+            "instructions": "# Code review\n\n1. Read the change as a whole …",
+            "content": "---\nname: code-review\n…",
+            "files": [{"path": "SKILL.md", "size": 812, "sha256": "…", "executable": False}],
+            "resources": [],
+            "scripts": [],
+        },
+        response_only=True,
+    )
+]
+PUBLISH = [
+    OpenApiExample(
+        "The JSON form",
+        value={
+            "team": "engineering",
+            "metadata": {"name": "code-review", "description": SKILL["description"]},
+            "instructions": "# Code review\n\n1. Read the change as a whole.",
+            "resources": {"references/checklist.md": "- Names\n- Errors\n"},
+        },
+        request_only=True,
+    ),
+    OpenApiExample(
+        "Published",
+        value={
+            "results": [
+                {
+                    "name": "code-review",
+                    "version": "1.2.0",
+                    "status": "published",
+                    "bundle_sha256": SKILL["bundle_sha256"],
+                    "risk_level": "low",
+                    "findings": [FINDING],
+                    "runtimes": {},
+                }
+            ]
+        },
+        response_only=True,
+        status_codes=["201"],
+    ),
+]
+RELEASE = [
+    OpenApiExample(
+        "A proposal",
+        value={
+            "skill": "code-review",
+            "version": "1.2.0",
+            "environment": "production",
+            "note": "Checks names too.",
+        },
+        request_only=True,
+    ),
+    OpenApiExample(
+        "Waits for one approval",
+        value={
+            "id": "01936f0e-7c1a-7000-8000-000000000001",
+            "state": "proposed",
+            "skill": "code-review",
+            "version": "1.2.0",
+            "bundle_sha256": SKILL["bundle_sha256"],
+            "environment": "production",
+            "needs": {"approvals": 1, "confirmation": False},
+            "gates": [
+                {"name": "risk", "passed": True, "detail": "The risk is low; up to high is allowed here."}
+            ],
+        },
+        response_only=True,
+        status_codes=["201"],
+    ),
+]
+TRACES = [
+    OpenApiExample(
+        "One failed call",
+        value={
+            "calls": [
+                {
+                    "call_id": "c-1",
+                    "trace_id": "t-1",
+                    "skill": "web.search",
+                    "version": "1.2.0",
+                    "user_intent": "Find the address of the tax office",
+                    "parameters": {"query": "tax office address"},
+                    "outcome": "error",
+                    "failed_stage": "execution",
+                    "error_code": "upstream_timeout",
+                    "retryable": True,
+                    "started_at": "2026-11-30T12:00:00Z",
+                    "duration_ms": 2010,
+                }
+            ]
+        },
+        request_only=True,
+    ),
+    OpenApiExample(
+        "Taken",
+        value={"accepted": 1, "duplicates": 0, "rejected": []},
+        response_only=True,
+        status_codes=["202"],
+    ),
+]

@@ -1,0 +1,274 @@
+"""The feed: what an agent is served in the environment of its token (contract, Feed)."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+
+from catalog import blobs
+from catalog.advertisement import (
+    Advertised,
+    as_json,
+    as_markdown,
+    as_xml,
+    fill_template,
+    tool_definitions,
+)
+from catalog.instructions import instructions_of
+from catalog.resolution import Feed, Served, ServedFile, feed_of, read_version
+from governance.models import ReadCount
+from governance.usage import count_reads
+from portal.api import examples
+from portal.api.authentication import bearer_of
+from portal.api.endpoints import endpoint
+from portal.api.errors import Problem
+from portal.api.fields import Fields
+from portal.api.rendering import as_json as render_json
+from portal.downloads import attachment, matches_etag, not_modified
+
+KEY = OpenApiParameter("key", str, description="A session or end user; the agent itself where absent.")
+VERSION = OpenApiParameter(
+    "version", str, description="A pinned version that was live here in the last 30 days."
+)
+SCRIPTS = OpenApiParameter("scripts", bool, description="Whether the agent runs scripts.")
+
+
+@extend_schema(
+    parameters=[KEY, OpenApiParameter("fields", str, description="Comma-separated names of fields.")],
+    responses=OpenApiTypes.OBJECT,
+    examples=examples.FEED,
+    description="Every skill that the agent is served, its dependencies first.",
+)
+@endpoint({"GET": "feed"})
+def feed(request: Request) -> HttpResponse:
+    """Every skill that the agent is served."""
+    seen = _feed(request)
+    if matches_etag(request, seen.etag):
+        return _assigned(not_modified(seen.etag), seen.arms)
+    fields = _fields(request)
+    skills = [_cut(one.item, fields) for one in seen.served.values()]
+    _count(request, seen, seen.served.values(), ReadCount.Read.ADVERTISED)
+    body = render_json({"environment": seen.environment, "revision": seen.revision, "skills": skills})
+    answer = HttpResponse(body, content_type="application/json")
+    answer["ETag"] = seen.etag
+    answer["Cache-Control"] = "private, no-cache"
+    return _assigned(answer, seen.arms)
+
+
+@extend_schema(
+    parameters=[KEY, SCRIPTS, OpenApiParameter("format", str, enum=["markdown", "xml", "json"])],
+    request=OpenApiTypes.OBJECT,
+    responses={(200, "text/plain"): OpenApiTypes.STR},
+    examples=examples.ADVERTISE,
+    description="The text for a system prompt; POST fills a template of the agent's own.",
+)
+@endpoint({"GET": "feed", "POST": "feed"})
+def advertise(request: Request) -> HttpResponse:
+    """The text for a system prompt."""
+    seen = _feed(request)
+    chosen = [one for one in seen.served.values() if _is_advertised(one)]
+    skills, scripts = [_advertised(one) for one in chosen], _flag(request, "scripts")
+    _count(request, seen, chosen, ReadCount.Read.ADVERTISED)
+    if request.method == "POST":
+        fields = Fields(request.data)
+        template = fields.text("template", needed=True)
+        fields.check()
+        return _assigned(_text(fill_template(template, skills, scripts=scripts)), seen.arms)
+    form = request.query_params.get("format", "markdown")
+    if form == "json":
+        body = render_json(as_json(skills, scripts=scripts))
+        return _assigned(HttpResponse(body, content_type="application/json"), seen.arms)
+    if form not in {"markdown", "xml"}:
+        raise Problem("format-unknown", "format is markdown, xml or json.")
+    text = as_markdown(skills, scripts=scripts) if form == "markdown" else as_xml(skills)
+    return _assigned(_text(text), seen.arms)
+
+
+@extend_schema(
+    parameters=[
+        KEY,
+        SCRIPTS,
+        OpenApiParameter("mode", str, description="Of a session; not used without one."),
+    ],
+    responses=OpenApiTypes.OBJECT,
+    examples=examples.TOOLS,
+    description="The tools that apply to what the agent is served.",
+)
+@endpoint({"GET": "feed"})
+def tools(request: Request) -> HttpResponse:
+    """The tools that apply."""
+    seen = _feed(request)
+    skills = [_advertised(one) for one in seen.served.values()]
+    body = {"tools": tool_definitions(skills, scripts=_flag(request, "scripts"))}
+    return _assigned(HttpResponse(render_json(body), content_type="application/json"), seen.arms)
+
+
+@extend_schema(
+    parameters=[KEY, VERSION],
+    responses=OpenApiTypes.OBJECT,
+    examples=examples.LOAD,
+    description="One skill with its instructions and the list of its files.",
+)
+@endpoint({"GET": "feed"})
+def skill(request: Request, name: str) -> HttpResponse:
+    """One skill with its instructions."""
+    seen = _feed(request)
+    one = _read(request, seen, name)
+    _count(request, seen, [one], ReadCount.Read.LOADED)
+    instructions, content = instructions_of(one)
+    body = {
+        **one.item,
+        "skill_name": one.folder,
+        "instructions": instructions,
+        "content": content,
+        "files": [asdict(file) for file in one.files],
+        "resources": [_resource(file) for file in one.resources],
+        "scripts": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in one.scripts],
+    }
+    answer = HttpResponse(render_json(body), content_type="application/json")
+    return _assigned_one(answer, seen, one)
+
+
+@extend_schema(
+    parameters=[KEY, VERSION],
+    responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    description="A file of a skill, by its path or by its bare name under references/ or assets/.",
+)
+@endpoint({"GET": "feed"})
+def resource(request: Request, name: str, path: str) -> HttpResponse:
+    """A file of a skill."""
+    seen = _feed(request)
+    one = _read(request, seen, name)
+    file = find_resource(one, path)
+    if matches_etag(request, f'"{file.sha256}"'):
+        return not_modified(f'"{file.sha256}"')
+    _count(request, seen, [one], ReadCount.Read.RESOURCE)
+    kind = mimetypes.guess_type(file.path)[0] or "application/octet-stream"
+    answer = attachment(blobs.read_blob(file.sha256), file.path.rsplit("/", 1)[-1], kind, file.sha256)
+    return _assigned_one(answer, seen, one)
+
+
+@extend_schema(
+    parameters=[KEY, VERSION],
+    responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    description="The whole skill as a zip with SKILL.md at its root; the same bytes every time.",
+)
+@endpoint({"GET": "feed"})
+def bundle(request: Request, name: str) -> HttpResponse:
+    """The whole skill as a zip."""
+    seen = _feed(request)
+    one = _read(request, seen, name)
+    if matches_etag(request, f'"{one.artifact}"'):
+        return not_modified(f'"{one.artifact}"')
+    _count(request, seen, [one], ReadCount.Read.LOADED)
+    file_name = f"{one.folder}-{one.version}.zip"
+    answer = attachment(blobs.read_blob(one.artifact), file_name, "application/zip", one.artifact)
+    return _assigned_one(answer, seen, one)
+
+
+def _feed(request: Request) -> Feed:
+    bearer = bearer_of(request)
+    if bearer.agent_id is None or bearer.environment_id is None:
+        raise Problem("agent-token-needed", "The feed is read with the token of an agent.", status=403)
+    return feed_of(
+        agent_id=bearer.agent_id,
+        environment_id=bearer.environment_id,
+        key=request.query_params.get("key", "")[:300],
+    )
+
+
+def _read(request: Request, seen: Feed, name: str) -> Served:
+    version = request.query_params.get("version") or None
+    return read_version(feed=seen, name=name, version=version, now=timezone.now())
+
+
+def _count(request: Request, seen: Feed, served: Iterable[Served], read: ReadCount.Read) -> None:
+    # A HEAD reads nothing that an agent could use.
+    if request.method != "HEAD":
+        agent = seen.profile.agent_id
+        count_reads(
+            environment_id=seen.environment_id, agent_id=agent, served=served, read=read, now=timezone.now()
+        )
+
+
+def find_resource(one: Served, path: str) -> ServedFile:
+    """The file at the exact path, else the one of that bare name under references/ or assets/.
+
+    Raises Problem: 400 for a path that leaves the bundle, 404, or 409 where both folders have it.
+    """
+    parts = path.replace("\\", "/").split("/")
+    if ".." in parts or path.startswith(("/", "\\")) or ":" in parts[0]:
+        raise Problem("path-traversal", f"The path {path} leaves the bundle.")
+    by_path = {file.path: file for file in one.files}
+    if path in by_path:
+        return by_path[path]
+    found = [
+        by_path[f"{folder}/{path}"] for folder in ("references", "assets") if f"{folder}/{path}" in by_path
+    ]
+    if len(found) > 1:
+        raise Problem(
+            "resource-ambiguous", f"{path} is in references/ and in assets/; name the folder.", status=409
+        )
+    if not found:
+        raise Problem("resource-not-found", f"{one.folder} {one.version} has no file {path}.", status=404)
+    return found[0]
+
+
+def _resource(file: ServedFile) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "name": file.path.rsplit("/", 1)[-1],
+        "description": None,
+        "media_type": mimetypes.guess_type(file.path)[0] or "application/octet-stream",
+        "size": file.size,
+        "sha256": file.sha256,
+    }
+
+
+def _advertised(one: Served) -> Advertised:
+    item = one.item
+    return Advertised(one.folder, item["description"], item["has_resources"], item["has_scripts"])
+
+
+def _is_advertised(one: Served) -> bool:
+    """Hidden from the model, or of no use for now: not in the text."""
+    return bool(one.item["model_invocable"] and one.item["available"])
+
+
+def _fields(request: Request) -> list[str]:
+    text = request.query_params.get("fields", "")
+    return [name for name in text.split(",") if name]
+
+
+def _cut(item: Mapping[str, Any], fields: list[str]) -> Mapping[str, Any]:
+    return {name: item[name] for name in fields if name in item} if fields else item
+
+
+def _flag(request: Request, name: str) -> bool:
+    return request.query_params.get(name, "").lower() in {"1", "true", "yes"}
+
+
+def _text(text: str) -> HttpResponse:
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def _assigned(answer: HttpResponse, arms: Mapping[str, str]) -> HttpResponse:
+    """Name the arm of each gray release that the caller is in."""
+    if arms:
+        answer["X-Quartermaster-Assignment"] = ", ".join(
+            f"{name}={arm}" for name, arm in sorted(arms.items())
+        )
+    return answer
+
+
+def _assigned_one(answer: HttpResponse, seen: Feed, one: Served) -> HttpResponse:
+    answer["X-Quartermaster-Assignment"] = seen.arms.get(one.folder, "stable")
+    return answer

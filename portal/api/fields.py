@@ -1,0 +1,110 @@
+"""Fields of a request body, typed; every wrong one is told at once, by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from portal.api.errors import Problem
+
+LONGEST = 20_000
+
+
+class Fields:
+    """Reads the fields of one body and collects what is wrong; `check` raises it as one Problem."""
+
+    def __init__(self, data: Any) -> None:
+        if not isinstance(data, Mapping):
+            raise Problem("body-invalid", "The body is not an object.")
+        self.data: Mapping[str, Any] = data
+        self.errors: list[dict[str, str]] = []
+
+    def text(self, name: str, *, needed: bool = False, longest: int = LONGEST) -> str:
+        """A text, "" where it is absent."""
+        value = self.data.get(name)
+        if value is None or value == "":
+            if needed:
+                self._wrong(name, f"{name} is missing.")
+            return ""
+        if not isinstance(value, str) or "\0" in value:
+            self._wrong(name, f"{name} is not text.")
+            return ""
+        if len(value) > longest:
+            self._wrong(name, f"{name} has {len(value)} characters; at most {longest} are taken.")
+        return value
+
+    def choice(self, name: str, choices: Sequence[str]) -> str | None:
+        """One of the choices, None where it is absent."""
+        value = self.text(name)
+        if value and value not in choices:
+            self._wrong(name, f"{name} is {value!r}; give one of {', '.join(choices)}.")
+            return None
+        return value or None
+
+    def names(self, name: str, *, choices: Sequence[str] = ()) -> tuple[str, ...] | None:
+        """A list of names: a JSON list, a field that is repeated, or text with commas."""
+        value: Any = self.data.get(name)
+        if hasattr(self.data, "getlist"):
+            value = self.data.getlist(name) or None
+            if value and len(value) == 1:
+                value = _listed(value[0])
+        elif isinstance(value, str):
+            value = _listed(value)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not all(
+            isinstance(item, str) and "\0" not in item for item in value
+        ):
+            self._wrong(name, f"{name} is not a list of names.")
+            return None
+        found = tuple(dict.fromkeys(item.strip() for item in value if item.strip()))
+        unknown = [item for item in found if choices and item not in choices]
+        if unknown:
+            self._wrong(name, f"{name} holds {unknown[0]!r}; the known ones are {', '.join(choices)}.")
+        return found
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """An object, empty where it is absent."""
+        value = self.data.get(name)
+        if value is not None and not isinstance(value, Mapping):
+            self._wrong(name, f"{name} is not an object.")
+        return value if isinstance(value, Mapping) else {}
+
+    def flag(self, name: str) -> bool:
+        """A switch; false where it is absent."""
+        value = self.data.get(name)
+        if value in (None, "", False, "false", "0", "no", "off"):
+            return False
+        if value not in (True, "true", "1", "yes", "on"):
+            self._wrong(name, f"{name} is neither true nor false.")
+        return True
+
+    def number(self, name: str, *, least: int, most: int) -> int | None:
+        """A whole number, None where it is absent."""
+        value = self.data.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            self._wrong(name, f"{name} is not a whole number from {least} to {most}.")
+            return None
+        return int(value)
+
+    def check(self) -> None:
+        """Raise what was wrong, if anything was."""
+        if self.errors:
+            detail = " ".join(error["message"] for error in self.errors)
+            raise Problem("field-invalid", detail, status=422, errors=self.errors)
+
+    def _wrong(self, name: str, message: str) -> None:
+        self.errors.append({"field": name, "code": "field-invalid", "message": message})
+
+
+def _listed(text: str) -> Any:
+    """A field's text as a list: JSON where it looks like it, else split at commas."""
+    if text.lstrip().startswith("["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return None
+    return text.split(",")

@@ -1,0 +1,105 @@
+"""Writes that carry an Idempotency-Key are done once; the same request again gets the same answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import wraps
+from hashlib import sha256
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalog.models import IdempotencyKey
+from portal.api.authentication import bearer_of
+from portal.api.errors import Problem, as_problem, problem
+from portal.api.rendering import as_json
+
+LONGEST = 200
+
+View = Callable[..., Response]
+
+
+def once(view: View) -> View:
+    """Answer a repeated key from memory for a day: 422 for other contents, 409 while the first runs."""
+
+    @wraps(view)
+    def answer(request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get("Idempotency-Key", "")
+        if not key or request.method in {"GET", "HEAD"}:
+            return view(request, *args, **kwargs)
+        if len(key) > LONGEST:
+            raise Problem("idempotency-key-too-long", f"An Idempotency-Key has at most {LONGEST} characters.")
+        row = IdempotencyKey(
+            token_id=bearer_of(request).token_id,
+            key=key,
+            request_sha256=_digest(request),
+            created_at=timezone.now(),
+        )
+        try:
+            with transaction.atomic():
+                row.save(force_insert=True)
+        except IntegrityError:
+            return _repeat(row)
+        return _first(row, lambda: view(request, *args, **kwargs))
+
+    return answer
+
+
+def _first(row: IdempotencyKey, work: Callable[[], Response]) -> Response:
+    """Do the work and keep its answer, a refusal too; a defect of ours leaves the key free."""
+    try:
+        answer = work()
+    except Exception as fault:
+        known = as_problem(fault)
+        if known is None:
+            row.delete()
+            raise
+        answer = problem(known)
+    row.status, row.body = answer.status_code, json.loads(as_json(answer.data))
+    row.save(update_fields=["status", "body"])
+    return answer
+
+
+def _repeat(row: IdempotencyKey) -> Response:
+    kept = IdempotencyKey.objects.get(token_id=row.token_id, key=row.key)
+    if kept.request_sha256 != row.request_sha256:
+        raise Problem(
+            "idempotency-key-reused",
+            "This Idempotency-Key was used for another request; use a new one.",
+            status=422,
+        )
+    if kept.status is None:
+        raise Problem(
+            "request-in-progress", "The first request with this key still runs; ask again.", status=409
+        )
+    kind = "application/problem+json" if kept.status >= 400 else None
+    answer = Response(kept.body, status=kept.status, content_type=kind)
+    answer["Idempotency-Replayed"] = "true"
+    return answer
+
+
+def _digest(request: Request) -> str:
+    """What was asked: the address and the fields; of a file its name and bytes, not its boundary."""
+    told = sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    data = request.data
+    pairs = sorted(data.lists()) if hasattr(data, "lists") else [("", [data])]
+    for name, values in pairs:
+        for value in values:
+            told.update(f"{name}\n".encode())
+            told.update(_bytes(value))
+    return told.hexdigest()
+
+
+def _bytes(value: Mapping[str, Any] | UploadedFile | Any) -> bytes:
+    if not isinstance(value, UploadedFile):
+        return json.dumps(value, sort_keys=True, default=str).encode()
+    digest = sha256(str(value.name).encode())
+    for chunk in value.chunks():
+        digest.update(chunk)
+    value.seek(0)
+    return digest.digest()

@@ -1,0 +1,130 @@
+"""Publishing by REST: an archive or the JSON form (contract, Publishing)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalog.admission import Declared
+from catalog.bundles.bundle import PERMISSIONS, RISKS, STABILITIES
+from catalog.bundles.files import Upload
+from catalog.bundles.inline import tree_from_json
+from catalog.models import SkillSet, Team
+from catalog.publishing import Publication, publish_upload
+from portal.api import examples
+from portal.api.authentication import actor_of
+from portal.api.endpoints import endpoint
+from portal.api.errors import Problem
+from portal.api.fields import Fields
+from portal.api.idempotency import once
+from portal.api.rendering import JSONParser
+from portal.uploads import read_request_upload
+
+
+@extend_schema(
+    request={"application/json": OpenApiTypes.OBJECT, "multipart/form-data": OpenApiTypes.OBJECT},
+    responses={code: OpenApiTypes.OBJECT for code in (200, 201, 207, 409, 422)},
+    examples=examples.PUBLISH,
+    description="Publish a bundle: multipart with `file`, or JSON with metadata, instructions and resources.",
+)
+@endpoint({"POST": "publish"}, parsers=(JSONParser, MultiPartParser))
+@once
+def publish(request: Request) -> Response:
+    """Publish the bundles of an upload, or with `dry_run` only judge them."""
+    fields = Fields(request.data)
+    declared = read_declared(fields)
+    slug, dry_run = fields.text("team", needed=True), fields.flag("dry_run")
+    upload, provenance = _read_upload(request, fields)
+    fields.check()
+    team = Team.objects.filter(slug=slug).first()
+    if team is None:
+        raise Problem("team-unknown", f"There is no team {slug!r}.", status=422)
+    if declared.set_slug and not SkillSet.objects.filter(slug=declared.set_slug).exists():
+        raise Problem("set-unknown", f"There is no skill set {declared.set_slug!r}.", status=422)
+    publications = publish_upload(
+        upload=upload,
+        team=team,
+        declared=declared,
+        actor=actor_of(request),
+        provenance=provenance,
+        limits=settings.LIMITS,
+        now=timezone.now(),
+        dry_run=dry_run,
+    )
+    return answer_publications(upload, publications)
+
+
+def read_declared(fields: Fields) -> Declared:
+    """What the publisher says beside the bytes."""
+    return Declared(
+        version=fields.text("version", longest=300) or None,
+        risk_level=fields.choice("risk_level", RISKS),  # type: ignore[arg-type]
+        permissions=fields.names("permissions", choices=PERMISSIONS),
+        tags=fields.names("tags"),
+        stability=fields.choice("stability", STABILITIES),  # type: ignore[arg-type]
+        notes=fields.text("notes"),
+        set_slug=fields.text("set", longest=64) or None,
+    )
+
+
+def _read_upload(request: Request, fields: Fields) -> tuple[Upload, dict[str, Any]]:
+    """The upload of either form, and where it came from."""
+    if request.content_type.startswith("multipart/"):
+        file = request.FILES.get("file")
+        if not isinstance(file, UploadedFile):
+            raise Problem("file-missing", "The form has no file; send it as the field `file`.", status=422)
+        return read_request_upload(file), {"form": "archive", "via": "api", "file": (file.name or "")[:200]}
+    metadata, resources = fields.mapping("metadata"), fields.mapping("resources")
+    instructions = fields.data.get("instructions") or ""
+    tree = tree_from_json(metadata, instructions, resources, limits=settings.LIMITS)
+    return Upload(trees=(tree,)), {"form": "json", "via": "api"}
+
+
+def answer_publications(upload: Upload, publications: list[Publication]) -> Response:
+    """201, 200, 409, 422 or 207, as the contract says, with a result for each bundle."""
+    if not publications:
+        refused = {
+            "name": "",
+            "version": "",
+            "status": "rejected",
+            "bundle_sha256": "",
+            "risk_level": "",
+            "findings": [finding.as_dict() for finding in upload.findings],
+            "runtimes": {},
+        }
+        return Response({"results": [refused]}, status=422)
+    results = [show_publication(one, upload) for one in publications]
+    return Response({"results": results}, status=_status([one.status for one in publications]))
+
+
+def show_publication(one: Publication, upload: Upload) -> dict[str, Any]:
+    """The result of one bundle; findings about the archive are told with each."""
+    findings = [*upload.findings, *one.findings]
+    return {
+        "name": one.name,
+        "version": one.version,
+        "status": one.status,
+        "bundle_sha256": one.bundle_sha256,
+        "risk_level": one.risk_level,
+        "findings": [finding.as_dict() for finding in findings],
+        "runtimes": {},
+    }
+
+
+def _status(statuses: list[str]) -> int:
+    kinds = set(statuses)
+    if kinds == {"rejected"}:
+        return 422
+    if kinds == {"conflict"}:
+        return 409
+    if kinds & {"rejected", "conflict"}:
+        return 422 if kinds == {"rejected", "conflict"} else 207
+    return 201 if "published" in kinds else 200

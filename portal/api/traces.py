@@ -1,0 +1,170 @@
+"""Calls by REST: agents report them, analysts read them, masked (contract, Traces)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from governance.masks import masker
+from governance.models import Call
+from governance.traces import MOST_CALLS, ingest, readable_calls
+from portal import access
+from portal.api import examples
+from portal.api.authentication import bearer_of
+from portal.api.endpoints import endpoint
+from portal.api.errors import Problem
+from portal.api.fields import Fields
+from portal.api.paging import page_of
+from portal.api.rendering import TolerantJSONParser
+
+FILTERS = ("skill", "version", "environment", "agent", "outcome", "stage", "since", "until", "q")
+EXACT = {
+    "skill": "skill_text",
+    "version": "version_text",
+    "environment": "environment__name",
+    "agent": "agent__name",
+    "outcome": "outcome",
+    "stage": "failed_stage",
+}
+
+
+@extend_schema(
+    methods=["POST"],
+    request=OpenApiTypes.OBJECT,
+    responses={202: OpenApiTypes.OBJECT},
+    examples=examples.TRACES,
+    description="Report calls; each is taken once, masked before it is written, and rejected by itself.",
+)
+@extend_schema(
+    methods=["GET"],
+    parameters=[OpenApiParameter(name, str) for name in FILTERS],
+    responses=OpenApiTypes.OBJECT,
+    description="Calls, newest first.",
+)
+@endpoint({"POST": "traces:write", "GET": "traces:read"}, parsers=(TolerantJSONParser,))
+def trace_list(request: Request) -> Response:
+    """Report calls, or read them."""
+    if request.method == "POST":
+        return _report(request)
+    calls = readable_calls(access.powers(request)).select_related("agent", "environment")
+    asked = request.query_params
+    for name, column in EXACT.items():
+        if value := asked.get(name):
+            calls = calls.filter(**{column: masker().mask_text(value).value})
+    if since := asked.get("since"):
+        calls = calls.filter(started_at__gte=read_moment("since", since))
+    if until := asked.get("until"):
+        calls = calls.filter(started_at__lt=read_moment("until", until))
+    if q := asked.get("q", "").strip():
+        calls = calls.filter(detail__user_intent__icontains=q)
+    return Response(page_of(request, calls, key="-started_at", show=show_call))
+
+
+def _report(request: Request) -> Response:
+    bearer = bearer_of(request)
+    if bearer.agent_id is None or bearer.environment_id is None:
+        raise Problem("agent-token-needed", "Calls are reported with the token of an agent.", status=403)
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if length.isdigit() and int(length) > settings.MAX_TRACE_BYTES:
+        raise Problem("body-too-large", f"A batch has at most {settings.MAX_TRACE_BYTES} bytes.", status=413)
+    fields = Fields(request.data)
+    calls, tasks = fields.data.get("calls", []), fields.data.get("tasks", [])
+    if not isinstance(calls, list) or not isinstance(tasks, list):
+        raise Problem("field-invalid", "calls and tasks are lists.", status=422)
+    if len(calls) > MOST_CALLS or len(tasks) > MOST_CALLS:
+        raise Problem("batch-too-large", f"A batch has at most {MOST_CALLS} calls.", status=413)
+    done = ingest(
+        calls=calls,
+        tasks=tasks,
+        agent_id=bearer.agent_id,
+        environment_id=bearer.environment_id,
+        now=timezone.now(),
+    )
+    rejected = [asdict(one) for one in done.rejected]
+    return Response(
+        {"accepted": done.accepted, "duplicates": done.duplicates, "rejected": rejected}, status=202
+    )
+
+
+@extend_schema(
+    responses=OpenApiTypes.OBJECT, description="The calls of one trace with their masked payloads."
+)
+@endpoint({"GET": "traces:read"})
+def trace_detail(request: Request, trace_id: str) -> Response:
+    """The calls of one trace."""
+    calls = list(
+        readable_calls(access.powers(request))
+        .filter(trace_id=masker().mask_text(trace_id).value)
+        .select_related("agent", "environment", "detail")
+        .order_by("started_at", "pk")[:1000]
+    )
+    if not calls:
+        raise Problem("trace-not-found", f"There is no trace {trace_id} that you may read.", status=404)
+    shown = [{**show_call(call), **show_detail(call)} for call in calls]
+    return Response({"trace_id": calls[0].trace_id, "calls": shown})
+
+
+def read_moment(name: str, text: str) -> datetime:
+    """A time of the query; raises Problem where it is none."""
+    try:
+        moment = parse_datetime(text)
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise Problem("field-invalid", f"{name} is not a time such as 2026-11-30T12:00:00Z.")
+    return moment if moment.tzinfo else timezone.make_aware(moment)
+
+
+def show_call(call: Call) -> dict[str, Any]:
+    """A call as lists answer it."""
+    return {
+        "call_id": call.call_id,
+        "trace_id": call.trace_id,
+        "parent_id": call.parent_id or None,
+        "session_id": call.session_id or None,
+        "skill": call.skill_text or None,
+        "version": call.version_text or None,
+        "known": call.version_id is not None,
+        "environment": call.environment.name,
+        "agent": call.agent.name,
+        "arm": call.arm or None,
+        "kind": call.kind,
+        "attempt": call.attempt,
+        "fallback_for": call.fallback_for or None,
+        "replanned": call.replanned,
+        "model": call.model or None,
+        "outcome": call.outcome,
+        "failed_stage": call.failed_stage or None,
+        "error_code": call.error_code or None,
+        "retryable": call.retryable,
+        "started_at": call.started_at,
+        "duration_ms": call.duration_ms,
+        "input_tokens": call.input_tokens,
+        "output_tokens": call.output_tokens,
+        "cost": None if call.cost is None else format(call.cost.normalize(), "f"),
+        "currency": call.currency or None,
+        "cache_hit": call.cache_hit,
+        "received_at": call.received_at,
+    }
+
+
+def show_detail(call: Call) -> dict[str, Any]:
+    """The masked payloads of a call."""
+    detail = call.detail
+    return {
+        "user_intent": detail.user_intent,
+        "candidates": detail.candidates,
+        "selection_reason": detail.selection_reason,
+        "parameters": detail.parameters,
+        "output": detail.output,
+        "spans": detail.spans,
+    }
