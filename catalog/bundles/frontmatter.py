@@ -9,9 +9,10 @@ from typing import Any, Literal
 from catalog.bundles.bundle import Frontmatter
 from catalog.bundles.descriptions import check_description
 from catalog.bundles.findings import Finding, advice, error, warning
-from catalog.bundles.frontmatter_keys import KNOWN_KEYS, mend_of_key, shown
+from catalog.bundles.frontmatter_keys import KNOWN_KEYS, mend_of_key
 from catalog.bundles.names import check_skill_name, read_version
 from catalog.bundles.toolnames import check_tools, split_tools
+from catalog.bundles.yamlfaults import shown
 from catalog.bundles.yamltext import (
     ImplicitType,
     Mapping,
@@ -87,7 +88,7 @@ class _Reader:
         unknown = {key: node for key, node in self.root.entries.items() if key not in KNOWN_KEYS}
         self.extra.update((key, as_text(node)) for key, node in unknown.items())
         for key in list(unknown)[:MAX_KEYS_NAMED]:
-            message = f'"{shown(key)}" is not a key of the format; it is kept.'
+            message = f'"{shown(key, 80)}" is not a key of the format; it is kept.'
             self._found(warning, "frontmatter-unknown-key", key, message, mend_of_key(key))
 
     def implicit_types(self) -> None:
@@ -99,13 +100,15 @@ class _Reader:
             if key == "version":
                 self._version_not_quoted(node, kind)
             elif not (key in _BOOLEAN_KEYS and node.text.lower() in ("true", "false")):
-                message = f'Some agents read the {shown(key)} "{shown(node.text)}" as {_ARTICLED[kind]}.'
+                message = (
+                    f'Some agents read the {shown(key, 80)} "{shown(node.text, 80)}" as {_ARTICLED[kind]}.'
+                )
                 self._found(
                     warning,
                     "yaml-implicit-type",
                     key,
                     message,
-                    f'Quote it: {shown(key)}: "{shown(node.text)}"',
+                    f'Quote it: {shown(key, 80)}: "{shown(node.text, 80)}"',
                 )
 
     def name(self) -> str:
@@ -144,7 +147,9 @@ class _Reader:
         if not isinstance(node, Scalar) or is_null(node) or not node.text:
             return None, ""
         if isinstance(outer, Scalar) and not is_null(outer) and outer.text != node.text:
-            message = f'metadata.version is "{shown(node.text)}" and version is "{shown(outer.text)}".'
+            message = (
+                f'metadata.version is "{shown(node.text, 80)}" and version is "{shown(outer.text, 80)}".'
+            )
             hint = "Keep metadata.version alone; it is the one that counts."
             self._found(warning, "version-ambiguous", "version", message, hint)
         version, findings = read_version(node.text, path=self.path, line=node.line, max_chars=max_chars)
@@ -190,7 +195,7 @@ class _Reader:
             return {}
         nested = [key for key, value in node.entries.items() if not isinstance(value, Scalar)]
         if nested:
-            names = ", ".join(shown(key) for key in nested[:5]) + (" and others" if nested[5:] else "")
+            names = ", ".join(shown(key, 80) for key in nested[:5]) + (" and others" if nested[5:] else "")
             message = (
                 f"The metadata of {names} is not text; agents that read flat metadata refuse or lose it."
             )
@@ -207,7 +212,7 @@ class _Reader:
             if key == "version":
                 self._version_not_quoted(node, kind)
                 continue
-            message = f"Some agents read metadata.{shown(key)} as {_ARTICLED[kind]}; here it stays text."
+            message = f"Some agents read metadata.{shown(key, 80)} as {_ARTICLED[kind]}; here it stays text."
             finding = advice("metadata-implicit-type", message, "Quote it.", path=self.path, line=node.line)
             self.findings.append(finding)
 
@@ -267,17 +272,17 @@ class _Reader:
         node = self.root.entries.get("argument-hint")
         if isinstance(node, Sequence) and all(isinstance(item, Scalar) for item in node.items):
             hint = "[" + ", ".join(item.text for item in node.items if isinstance(item, Scalar)) + "]"
-            message = f"The argument-hint {shown(hint)} is a YAML list, not text, where it has no quotes."
-            mend = f'Quote it: argument-hint: "{shown(hint)}"'
+            message = f"The argument-hint {shown(hint, 80)} is a YAML list, not text, where it has no quotes."
+            mend = f'Quote it: argument-hint: "{shown(hint, 80)}"'
             self._found(warning, "frontmatter-value-invalid", "argument-hint", message, mend)
             return hint
         return self.text("argument-hint")
 
     def _version_not_quoted(self, node: Scalar, kind: ImplicitType) -> None:
         message = (
-            f"Some agents read the version {shown(node.text)} as {_ARTICLED[kind]} and lose digits of it."
+            f"Some agents read the version {shown(node.text, 80)} as {_ARTICLED[kind]} and lose digits of it."
         )
-        hint = f'Quote it: version: "{shown(node.text)}"'
+        hint = f'Quote it: version: "{shown(node.text, 80)}"'
         self.findings.append(warning("version-not-quoted", message, hint, path=self.path, line=node.line))
 
     def _not_as_expected(self, key: str, expected: str, *, report: Callable[..., Finding] = warning) -> None:

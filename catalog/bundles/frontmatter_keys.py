@@ -27,9 +27,3 @@ def mend_of_key(key: str) -> str:
     if near:
         return f"Did you mean {near[0]}? Keys are matched letter by letter."
     return "Move it below `metadata:`, where agents leave it in peace."
-
-
-def shown(text: str, length: int = 80) -> str:
-    """The text in one printable line."""
-    line = text if text.isprintable() else ascii(text)[1:-1]
-    return line if len(line) <= length else line[:length] + "…"

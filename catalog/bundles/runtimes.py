@@ -16,6 +16,7 @@ from catalog.bundles import linewise
 from catalog.bundles.bundle import Bundle, Frontmatter
 from catalog.bundles.files import File
 from catalog.bundles.frontmatter_keys import OPEN_KEYS
+from catalog.bundles.yamlfaults import shown
 from catalog.bundles.yamlflow import flow_line
 from catalog.bundles.yamltext import Mapping, Scalar, Sequence, as_text, read_yaml
 
@@ -130,7 +131,9 @@ def _open_specification(skill: _Skill) -> Verdict:
         fails.append(f"Line {line} of SKILL.md is a list or mapping in brackets, which strict YAML refuses.")
     keys = [key for key in document.root.entries if key not in OPEN_KEYS]
     if keys:
-        fails.append(f"The keys {', '.join(sorted(keys))} are not in the specification.")
+        fails.append(
+            f"The keys {', '.join(shown(key, 80) for key in sorted(keys))} are not in the specification."
+        )
     for key in ("compatibility", "description", "name"):
         value = document.root.entries.get(key)
         if (
@@ -200,7 +203,9 @@ def _agent_framework(skill: _Skill) -> Verdict:
     metadata = skill.frontmatter.metadata
     nested = [key for key, value in metadata.items() if not isinstance(value, str)]
     if nested:
-        losses.append(f"The metadata of {_few(nested)} is skipped, for it is not text.")
+        losses.append(
+            f"The metadata of {_few([shown(key, 80) for key in nested])} is skipped, for it is not text."
+        )
     elif (
         "metadata" in entries
         and not isinstance(entries["metadata"], Mapping)
@@ -234,7 +239,7 @@ def _misread(skill: _Skill, fields: dict[str, str], keys: tuple[str, ...]) -> li
         "when-to-use": skill.frontmatter.when_to_use or "",
     }
     return [
-        f'The {key} is read as "{fields.get(key, "")[:60]}"; write it in one line, above metadata.'
+        f'The {key} is read as "{shown(fields.get(key, ""), 60)}"; write it in one line, above metadata.'
         for key in keys
         if fields.get(key, "") != meant[key]
     ]

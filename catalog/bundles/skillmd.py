@@ -64,9 +64,7 @@ def read_skill_md(file: File, *, max_version_chars: int = 64) -> SkillMd:
     if document.root is not None and not isinstance(document.root, Mapping):
         findings.append(_not_mapping(file.path))
     if not body.strip():
-        message = f"The body of {file.path} is empty: an agent that loads the skill reads no instructions."
-        hint = "Write the instructions below the closing ---."
-        findings.append(warning("body-empty", message, hint, path=file.path, line=end + 1))
+        findings.append(_empty_body(file.path, end + 1))
     # Only what could be read is judged: of a broken text no field is said to be missing.
     readable = isinstance(document.root, Mapping) or (document.root is None and not document.findings)
     if not readable:
@@ -184,6 +182,13 @@ def _no_frontmatter(lines: list[str], path: str) -> Finding:
     if lines[0].startswith("\ufeff"):
         hint = "The file begins with two byte order marks: save it as UTF-8 without BOM."
     return error("frontmatter-missing", f"{path} has no frontmatter.", hint, path=path, line=1)
+
+
+def _empty_body(path: str, line: int) -> Finding:
+    message = f"The body of {path} is empty: an agent that loads the skill reads no instructions."
+    return warning(
+        "body-empty", message, "Write the instructions below the closing ---.", path=path, line=line
+    )
 
 
 def _not_mapping(path: str) -> Finding:

@@ -14,6 +14,7 @@ from catalog.bundles.yamlfaults import (
     cut_by_comment,
     has_bad_characters,
     parser_fault,
+    shown,
     without_bad_characters,
 )
 from catalog.bundles.yamlnodes import Mapping, Node, Scalar, Sequence
@@ -123,7 +124,7 @@ class Builder:
         return error("yaml-invalid", message, hint, path=self.source.path, line=line)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
-        what = f"The alias *{str(event.anchor)[:40]}"
+        what = f"The alias *{shown(str(event.anchor), 40)}"
         self._report("yaml-alias", event, what, "Write the value out instead; quote text that begins with *.")
         self._add(Scalar(f"*{event.anchor}", self._line(event)))
 
@@ -147,10 +148,10 @@ class Builder:
         self._count(event)
         if event.anchor is not None:
             hint = "Write the value out where it is needed; quote it where it is text that begins with &."
-            self._report("yaml-alias", event, f"The anchor &{str(event.anchor)[:40]}", hint)
+            self._report("yaml-alias", event, f"The anchor &{shown(str(event.anchor), 40)}", hint)
         if event.tag is not None:
             hint = "Remove the tag; quote the value where it is text that begins with !."
-            self._report("yaml-tag", event, f"The tag {str(event.tag)[:60]}", hint)
+            self._report("yaml-tag", event, f"The tag {shown(str(event.tag), 60)}", hint)
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         line, plain = self._line(event), not event.style
@@ -208,7 +209,7 @@ class Builder:
             message = f"The merge key << in line {node.line} is not allowed here."
             self._found(error("yaml-alias", message, "Write the merged keys out.", path=path, line=node.line))
         elif node.text in earlier:
-            key = node.text[:60]
+            key = shown(node.text, 60)
             message = f'The key "{key}" stands twice, in line {earlier[node.text]} and in line {node.line}.'
             hint = "Keep one of the two: loaders differ in which one they take."
             self._found(error("yaml-duplicate-key", message, hint, path=path, line=node.line))

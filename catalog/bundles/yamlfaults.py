@@ -93,7 +93,7 @@ def parser_fault(exc: Exception, lines: list[str], *, path: str, first_line: int
     code, message, hint = _explained(exc, lines, index, column, line)
     mended = _mend(lines, index) if code == "yaml-invalid" else None
     if mended is not None and _value_begins_special(lines[index]):
-        hint = f"Close what the value opens or, where it is text, quote it: {_shown(mended)}"
+        hint = f"Close what the value opens or, where it is text, quote it: {shown(mended)}"
         return Fault(error(code, message, hint, path=path, line=line), index, mended)
     return Fault(error(code, message, hint, path=path, line=line), index, None)
 
@@ -117,7 +117,7 @@ def _unquoted_colon(lines: list[str], index: int, column: int, path: str, line: 
     match = _KEY_VALUE.fullmatch(lines[index])
     if mended is not None and match is not None and column >= match.start("value"):
         message = f"{where}: an unquoted value holds a colon, so YAML cannot read the line."
-        finding = error("yaml-unquoted-colon", message, f"Quote it: {_shown(mended)}", path=path, line=line)
+        finding = error("yaml-unquoted-colon", message, f"Quote it: {shown(mended)}", path=path, line=line)
         return Fault(finding, index, mended)
     message = f"{where}: a colon stands in an unquoted value that began before, so YAML cannot read it."
     hint = "Put the whole value in quotes; where the line is a key of its own, indent it like its neighbours."
@@ -173,6 +173,7 @@ def quoted(value: str) -> str:
     return f'"{value}"'
 
 
-def _shown(line: str) -> str:
-    text = line.strip()
-    return text if len(text) <= _MAX_LINE_SHOWN else text[:_MAX_LINE_SHOWN] + "…"
+def shown(text: str, length: int = _MAX_LINE_SHOWN) -> str:
+    """The text in one printable line."""
+    line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[: 2 * length].strip())
+    return line if len(line) <= length else line[:length] + "…"

@@ -80,10 +80,7 @@ def read_yaml(
     """
     source = Source(path, first_line, max_nodes, max_depth, too_large, too_deep, loader or LOADER)
     if len(text) > max_chars:
-        message = f"{path} holds {len(text):,} characters of YAML, more than the {max_chars:,} allowed."
-        return Document(
-            None, (error(too_large, message, "Move long text into a file of its own.", path=path),)
-        )
+        return Document(None, (_too_long(len(text), max_chars, too_large, path),))
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     findings = bad_characters(text, path=path, first_line=first_line)
     lines = without_bad_characters(text).split("\n")
@@ -105,3 +102,8 @@ def read_yaml(
 
 def _bounded(findings: list[Finding]) -> tuple[Finding, ...]:
     return tuple(dict.fromkeys(findings))[:MAX_FINDINGS]
+
+
+def _too_long(length: int, allowed: int, code: str, path: str) -> Finding:
+    message = f"{path} holds {length:,} characters of YAML, more than the {allowed:,} allowed."
+    return error(code, message, "Move long text into a file of its own.", path=path)

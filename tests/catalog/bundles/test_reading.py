@@ -10,6 +10,7 @@ from catalog.bundles.bundle import Bundle
 from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import error
 from catalog.bundles.reading import read_bundle
+from catalog.bundles.runtimes import judge
 from tests.catalog.bundles.skills import DESCRIPTION, codes, skill_file, told, tree
 
 MANIFEST = f"name: napkin.fold\ndescription: {DESCRIPTION}\nversion: 1.2.0\nrisk_level: low\n"
@@ -161,3 +162,5 @@ CONTENTS = st.one_of(st.binary(max_size=60), st.lists(PIECES, max_size=12).map(l
 def test_never_raises(skill: bytes, text: bytes, path: str) -> None:
     bundle = read(File(path, skill), File("manifest.yaml", text))
     assert bundle.refused or (bundle.name and bundle.description)
+    assert all("\n" not in finding.message + finding.hint for finding in bundle.findings)
+    judge(bundle)
