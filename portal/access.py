@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
 
 from catalog.access import (
     Powers,
@@ -26,7 +27,10 @@ NEAR_NAMES = 3
 
 
 class NotFound(Http404):
-    """Nothing of that name that the user may see; `near` are names alike, of skills they may see."""
+    """Nothing of that name that the user may see; `near` are names alike, of skills they may see.
+
+    The message is a sentence for the page.
+    """
 
     def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -58,7 +62,7 @@ def skill_read(request: HttpRequest, name: str) -> Skill:
         .first()
     )
     if skill is None:
-        raise NotFound(name, near_names(seen, name))
+        raise NotFound(_("There is no skill called %(name)s") % {"name": name[:100]}, near_names(seen, name))
     return skill
 
 
@@ -72,7 +76,8 @@ def version_read(request: HttpRequest, name: str, version: str) -> Version:
         .first()
     )
     if found is None:
-        raise NotFound(f"{skill.name} {version}")
+        told = {"name": skill.name, "version": version[:100]}
+        raise NotFound(_("There is no version %(version)s of %(name)s") % told)
     found.skill = skill
     return found
 
@@ -88,7 +93,7 @@ def release_read(request: HttpRequest, release_id: UUID) -> Release:
         .first()
     )
     if release is None:
-        raise NotFound(str(release_id))
+        raise NotFound(_("There is no such release"))
     return release
 
 
@@ -96,7 +101,7 @@ def agent_read(request: HttpRequest, name: str) -> Agent:
     """The agent by its name."""
     agent = visible_agents(powers(request)).filter(name=name).select_related("team").first()
     if agent is None:
-        raise NotFound(name)
+        raise NotFound(_("There is no agent called %(name)s") % {"name": name[:100]})
     return agent
 
 

@@ -1,11 +1,66 @@
-from collections.abc import Callable
+"""What is done for every request of the portal, before and after its view."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
+from django_htmx.middleware import HtmxDetails
+
+from catalog.access import NotAllowed
+from portal.views import errors
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+class CleanAddress:
+    """Answers 400 to an address with a NUL: no name of ours holds one, and PostgreSQL takes none."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        query = request.META.get("QUERY_STRING", "")
+        if "\0" in request.path_info or "\0" in query or "%00" in query:
+            raise BadRequest("The address holds a NUL character.")
+        return self.get_response(request)
 
 
 class FreshSignIn:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    """Sends the whole page to the sign-in when the session of an htmx request has ended.
+
+    A redirect would put the sign-in form inside the page. Comes after HtmxMiddleware.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        htmx: HtmxDetails | None = getattr(request, "htmx", None)
+        if not htmx or request.user.is_authenticated or response.status_code != 302:
+            return response
+        sign_in = resolve_url("sign-in")
+        if response["Location"].partition("?")[0] != sign_in:
+            return response
+        fresh = HttpResponse(status=401)
+        page = htmx.current_url_abs_path
+        fresh["HX-Redirect"] = f"{sign_in}?{urlencode({'next': page})}" if page else sign_in
+        return fresh
+
+
+class Refusals:
+    """Answers 403 with the reason where a domain function refuses and its view does not say more."""
+
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """403 for `NotAllowed`; other exceptions are not ours."""
+        return errors.forbidden(request, exception) if isinstance(exception, NotAllowed) else None

@@ -1,17 +1,99 @@
+"""Signing in and out, and what belongs to the person who is signed in."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from django.contrib.auth import login, logout
+from django.contrib.auth.decorators import login_not_required
+from django.core.cache import cache
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from catalog.models import Environment, Grant
+from portal.forms.accounts import SignInForm
+
+TRIES = 10
+TRIES_SECONDS = 5 * 60
 
 
-def sign_in(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@sensitive_post_parameters("password")
+@never_cache
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Sign in with a local account; after ten failures of a name from an address, wait five minutes."""
+    target = _next(request)
+    if request.user.is_authenticated:
+        return redirect(target)
+    form = SignInForm(request, request.POST if request.method == "POST" else None)
+    status = 200
+    if request.method == "POST":
+        key = _tries_key(request)
+        if cache.get(key, 0) >= TRIES:
+            form = SignInForm(request)
+            context = {"form": form, "next": target, "throttled": True}
+            return render(request, "accounts/sign_in.html", context, status=429)
+        if form.is_valid():
+            cache.delete(key)
+            login(request, form.get_user())
+            return redirect(target)
+        cache.add(key, 0, TRIES_SECONDS)
+        cache.incr(key)
+        status = 422
+    return render(request, "accounts/sign_in.html", {"form": form, "next": target}, status=status)
 
 
-def sign_out(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_POST
+@login_not_required
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session."""
+    logout(request)
+    return redirect("sign-in")
 
 
-def profile(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_safe
+def profile(request: HttpRequest) -> HttpResponse:
+    """Who I am, and what I may do where, in words."""
+    grants = (
+        Grant.objects.filter(user_id=request.user.pk)
+        .select_related("team", "environment")
+        .order_by("role", "team__name")
+    )
+    return render(request, "accounts/profile.html", {"grants": grants})
 
 
-def environment_choose(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_POST
+def environment_choose(request: HttpRequest) -> HttpResponse:
+    """Keep the environment that lists are filtered by; an empty name means all."""
+    name = request.POST.get("environment", "")
+    if name and not Environment.objects.filter(name=name).exists():
+        raise BadRequest(_("There is no environment of that name."))
+    request.session["environment"] = name
+    if getattr(request, "htmx", False):
+        return HttpResponseClientRefresh()
+    return redirect(_safe(request, request.META.get("HTTP_REFERER", "")))
+
+
+def _next(request: HttpRequest) -> str:
+    return _safe(request, request.POST.get("next") or request.GET.get("next") or "")
+
+
+def _safe(request: HttpRequest, address: str) -> str:
+    """The address if it is one of ours, else the catalog's."""
+    ours = url_has_allowed_host_and_scheme(
+        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return address if ours else resolve_url("skill-list")
+
+
+def _tries_key(request: HttpRequest) -> str:
+    told = f"{request.META.get('REMOTE_ADDR')}\0{request.POST.get('username', '').casefold()[:300]}"
+    return f"sign-in-{sha256(told.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -88,7 +88,9 @@
     e.detail.target?.removeAttribute("aria-busy");
     if (e.detail.successful) document.querySelector("#toasts [data-failed]")?.remove();
   });
-  document.addEventListener("htmx:responseError", toastFailure);
+  const bringsToast = (xhr) => xhr?.getResponseHeader("HX-Retarget") === "#toasts";
+  document.addEventListener("htmx:beforeSwap", (e) => { if (bringsToast(e.detail.xhr)) e.detail.shouldSwap = true; });
+  document.addEventListener("htmx:responseError", (e) => { if (!bringsToast(e.detail.xhr)) toastFailure(); });
   document.addEventListener("htmx:sendError", toastFailure);
   document.addEventListener("htmx:afterSettle", (e) => e.target.querySelector?.("[data-focus]")?.focus());
 })();
