@@ -63,7 +63,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def profile(request: HttpRequest) -> HttpResponse:
     """Who I am, and what I may do where, in words."""
     grants = (
-        Grant.objects.filter(user_id=request.user.pk)
+        Grant.objects.filter(user=request.user.pk)
         .select_related("team", "environment")
         .order_by("role", "team__name")
     )

@@ -1,0 +1,26 @@
+"""A page or one part of it, as htmx asks: both come from one template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+
+
+def wants_part(request: HttpRequest) -> bool:
+    """Whether htmx asks for a part; going back in the history asks for the whole page."""
+    htmx = getattr(request, "htmx", None)
+    return bool(htmx) and not htmx.history_restore_request
+
+
+def render_part(
+    request: HttpRequest, page: str, part: str, context: Mapping[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """The partial `part` of the template `page` for htmx, else the page; caches keep them apart."""
+    template = f"{page}#{part}" if wants_part(request) else page
+    answer = render(request, template, dict(context), status=status)
+    patch_vary_headers(answer, ["HX-Request", "HX-History-Restore-Request"])
+    return answer

@@ -1,0 +1,58 @@
+"""Source text as lines of HTML with classes for colours; the colours are in `css/syntax.css`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+
+# Larger texts and longer lines are shown without colours: a lexer is a pile of regular expressions.
+MOST_COLOURED = 128 * 1024
+LONGEST_LINE = 2000
+
+_LEXERS: Mapping[str, str] = {
+    "md": "markdown", "markdown": "markdown", "py": "python", "sh": "bash", "bash": "bash", "json": "json",
+    "yaml": "yaml", "yml": "yaml", "toml": "toml", "ini": "ini", "cfg": "ini", "js": "javascript",
+    "mjs": "javascript", "cjs": "javascript", "ts": "typescript", "html": "html", "xml": "xml", "svg": "xml",
+    "css": "css", "sql": "sql", "go": "go", "rs": "rust", "rb": "ruby", "java": "java", "c": "c", "h": "c",
+    "cpp": "cpp", "ps1": "powershell",
+}  # fmt: skip
+_NAMES: Mapping[str, str] = {"Dockerfile": "docker", "Makefile": "make"}
+
+
+def language_for(path: str) -> str:
+    """The name of the language of a file by its name; "" where it is none that we colour."""
+    name = path.rpartition("/")[2]
+    return _NAMES.get(name) or _LEXERS.get(name.rpartition(".")[2].lower() if "." in name else "", "")
+
+
+def highlight_lines(text: str, path: str, marks: Mapping[int, str] | None = None) -> SafeString:
+    """The text as one `span.line` a line, with ids L1, L2, …; `marks` gives lines a tone."""
+    marks = marks or {}
+    coloured = _coloured(text, language_for(path))
+    return format_html_join(
+        "\n",
+        '<span class="line" id="L{}" data-n="{}"{}>{}</span>',
+        (
+            (n, n, format_html(' data-tone="{}"', marks[n]) if n in marks else "", line)
+            for n, line in enumerate(coloured, start=1)
+        ),
+    )
+
+
+def _coloured(text: str, language: str) -> list[str]:
+    lines = text.removesuffix("\n").split("\n")
+    if not language or len(text) > MOST_COLOURED or any(len(line) > LONGEST_LINE for line in lines):
+        return list(lines)
+    lexer: Lexer = get_lexer_by_name(language, stripnl=False, ensurenl=True)
+    html = highlight(text, lexer, HtmlFormatter(nowrap=True))
+    marked = html.removesuffix("\n").split("\n")
+    if len(marked) != len(lines):
+        # A lexer that counts lines otherwise than we do would put marks on the wrong ones.
+        return list(lines)
+    return [mark_safe(line) for line in marked]  # noqa: S308 - pygments escapes the text
