@@ -14,11 +14,12 @@ from catalog import access, blobs, journal, semver
 from catalog.admission import Admission, Declared, Status, admit
 from catalog.bundles.artifacts import flat_zip
 from catalog.bundles.bundle import Bundle
-from catalog.bundles.files import File, Limits, Upload
+from catalog.bundles.files import Limits, Upload
 from catalog.bundles.findings import Finding, error, in_order
 from catalog.bundles.language import language_of
 from catalog.bundles.paths import folded
 from catalog.bundles.reading import read_bundle
+from catalog.bundles.runtimes import judge
 from catalog.cards import card_of, files_to_ship, is_resource, is_script
 from catalog.journal import Actor
 from catalog.models import (
@@ -221,6 +222,7 @@ def _insert_version(
         tags=list(admission.tags),
         stability=admission.stability,
         declaration_sha256=admission.declaration_sha256,
+        runtimes=runtimes_of(bundle),
         bundle_sha256=bundle.bundle_sha256,
         artifact_id=artifact,
         size=sum(file.size for file in files),
@@ -288,6 +290,14 @@ def refresh_latest(skill: Skill, *, now: datetime) -> None:
     tags = skill.latest.tags if skill.latest else []
     SkillTag.objects.filter(skill=skill).exclude(tag__in=tags).delete()
     SkillTag.objects.bulk_create([SkillTag(skill=skill, tag=tag) for tag in tags], ignore_conflicts=True)
+
+
+def runtimes_of(bundle: Bundle) -> dict[str, Any]:
+    """How each agent runtime reads the bundle (spec 1.8), as it is stored and answered."""
+    return {
+        name: {"verdict": verdict.verdict, "notes": list(verdict.notes)}
+        for name, verdict in judge(bundle).items()
+    }
 
 
 def _second_of_name(bundle: Bundle, first: str) -> Publication:

@@ -98,7 +98,7 @@ class Version(models.Model):
     `version` is SemVer without build metadata and `version_text` what the author wrote;
     `precedence` sorts by SemVer on every database. `fields` is what the feed serves of the
     bundle's own metadata. `declaration_sha256` is the hash over risk level, permissions, tags and
-    stability; `artifact` is the zip that clients download. Yanked: not in new sessions. Revoked: nowhere. Deprecated: served, and said.
+    stability; `runtimes` is how each agent runtime reads the bundle; `artifact` is the zip that clients download. Yanked: not in new sessions. Revoked: nowhere. Deprecated: served, and said.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -116,6 +116,7 @@ class Version(models.Model):
     tags = models.JSONField(default=list)
     stability = models.CharField(max_length=16, choices=Stability.choices)
     declaration_sha256 = models.CharField(max_length=64)
+    runtimes = models.JSONField(default=dict)
     bundle_sha256 = models.CharField(max_length=64, db_index=True)
     artifact = models.ForeignKey("Blob", models.PROTECT, related_name="artifacts")
     size = models.PositiveBigIntegerField()

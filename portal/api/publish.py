@@ -18,7 +18,7 @@ from catalog.bundles.bundle import PERMISSIONS, RISKS, STABILITIES
 from catalog.bundles.files import Upload
 from catalog.bundles.inline import tree_from_json
 from catalog.models import SkillSet, Team
-from catalog.publishing import Publication, publish_upload
+from catalog.publishing import Publication, publish_upload, runtimes_of
 from portal.api import examples
 from portal.api.authentication import actor_of
 from portal.api.endpoints import endpoint
@@ -31,7 +31,7 @@ from portal.uploads import read_request_upload
 
 @extend_schema(
     request={"application/json": OpenApiTypes.OBJECT, "multipart/form-data": OpenApiTypes.OBJECT},
-    responses={code: OpenApiTypes.OBJECT for code in (200, 201, 207, 409, 422)},
+    responses=dict.fromkeys((200, 201, 207, 409, 422), OpenApiTypes.OBJECT),
     examples=examples.PUBLISH,
     description="Publish a bundle: multipart with `file`, or JSON with metadata, instructions and resources.",
 )
@@ -115,7 +115,7 @@ def show_publication(one: Publication, upload: Upload) -> dict[str, Any]:
         "bundle_sha256": one.bundle_sha256,
         "risk_level": one.risk_level,
         "findings": [finding.as_dict() for finding in findings],
-        "runtimes": {},
+        "runtimes": runtimes_of(one.bundle),
     }
 
 

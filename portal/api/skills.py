@@ -68,7 +68,7 @@ def version_detail(request: Request, name: str, version: str) -> Response:
             **show_version(found),
             **public_card(found.fields),
             "findings": list(findings.order_by("pk")),
-            "runtimes": {},
+            "runtimes": found.runtimes,
             "files": [
                 {
                     "path": file["path"],
