@@ -194,7 +194,8 @@ def _sizes(files: Sequence[File], limits: Limits) -> list[Finding]:
 def _junk(paths: Sequence[str]) -> list[Finding]:
     if not paths:
         return []
-    text = f"{_listed(paths)} left out: the operating system wrote {'them' if len(paths) > 1 else 'it'}."
+    verb, them = ("are", "them") if len(paths) > 1 else ("is", "it")
+    text = f"{_listed(paths)} {verb} left out: the operating system wrote {them}."
     return [warning("junk-files-ignored", text, "Nothing need be done.", path=shown(paths[0]))]
 
 
@@ -203,16 +204,16 @@ def _outside(paths: Sequence[str]) -> list[Finding]:
     stray = [path for path in paths if not is_junk(path)]
     if not stray:
         return _junk(junk)
-    text = f"{_listed(stray)} outside the skill folders and not stored."
-    text = text.replace(" is outside", " lies outside").replace(" are outside", " lie outside")
+    verb, are = ("lie", "are") if len(stray) > 1 else ("lies", "is")
+    text = f"{_listed(stray)} {verb} outside the skill folders and {are} not stored."
     hint = "Move into the skill folder what the skill needs."
     return [*_junk(junk), advice("files-outside-skills", text, hint)]
 
 
 def _listed(paths: Sequence[str]) -> str:
     if len(paths) == 1:
-        return f'"{shown(paths[0])}" is'
-    return f'{len(paths):,} files ("{shown(paths[0])}" first) are'
+        return f'"{shown(paths[0])}"'
+    return f'{len(paths):,} files ("{shown(paths[0])}" first)'
 
 
 def _misplaced(paths: Sequence[str]) -> list[Finding]:

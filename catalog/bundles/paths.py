@@ -65,7 +65,7 @@ def canonical(raw: str, *, dot_slash: bool = False) -> tuple[str, list[Finding]]
     The path is "" where it was refused (an error is among the findings) or names the root.
     `dot_slash` says that a leading `./` is the custom of the container and no cause for a warning.
     """
-    if _PLAIN.fullmatch(raw) and "./" not in raw and not raw.endswith("."):
+    if _PLAIN.fullmatch(raw) and ".." not in raw and "./" not in raw and not raw.endswith("."):
         return (raw, []) if len(raw) <= MAX_RAW_BYTES else ("", [_too_long(raw)])
     refusal = _refusal(raw)
     if refusal:
@@ -113,7 +113,7 @@ def _spellings(raw: str) -> Iterator[str]:
     """What lenient programs read in the path: as it stands, look-alikes resolved, percents decoded."""
     yield raw
     plain = raw
-    for _ in range(3):
+    for _ in range(2):
         plain = INVISIBLE.sub("", plain.translate(_LOOK_ALIKES))
         yield plain
         if "%" not in plain:

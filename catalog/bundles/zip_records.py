@@ -78,7 +78,7 @@ def read_end(data: bytes) -> tuple[End | None, list[Finding]]:
     if disk or first_disk:
         return None, [*found, corrupt("The archive is one part of a split archive.")]
     if here != entries:
-        found.append(mismatch(f"The archive counts {here} entries on this disk and {entries} in all."))
+        found.append(mismatch(f"The end record gives two numbers of entries, {here:,} and {entries:,}."))
     shift = stop - size - offset
     if shift < 0 or (size and data[stop - size : stop - size + 4] != _CENTRAL_MAGIC):
         return None, [*found, corrupt("The directory of the archive is not where its end record says.")]

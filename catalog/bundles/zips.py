@@ -49,7 +49,7 @@ def read_zip(data: bytes, limits: Limits) -> Contents:
     found += wrong
     if not entries and not found:
         return Contents(findings=(error("archive-empty", "The archive holds no files.", "Add SKILL.md."),))
-    if wrong and len(entries) >= limits.max_files * BATCH_FILES:
+    if not entries or (wrong and len(entries) >= limits.max_files * BATCH_FILES):
         return Contents(findings=tuple(found))
     places = Places(data, entries, end)
     found += places.findings
