@@ -193,17 +193,16 @@ def _judge_dependencies(bundle: Bundle) -> list[Finding]:
     wanted = dict(bundle.manifest.dependencies) if bundle.manifest else {}
     if not wanted:
         return []
-    findings = []
     known = set(Skill.objects.filter(folder__in=wanted, deleted_at=None).values_list("folder", flat=True))
-    for folder in sorted(set(wanted) - known):
-        findings.append(
-            warning(
-                "dependency-missing",
-                f"The skill {folder}, on which this one depends, is not in the catalog.",
-                "The version is unavailable in every environment where that skill is missing.",
-                path="manifest.yaml",
-            )
+    findings = [
+        warning(
+            "dependency-missing",
+            f"The skill {folder}, on which this one depends, is not in the catalog.",
+            "The version is unavailable in every environment where that skill is missing.",
+            path="manifest.yaml",
         )
+        for folder in sorted(set(wanted) - known)
+    ]
     way = _way_back(bundle.folder, wanted)
     if way:
         findings.append(
