@@ -27,7 +27,7 @@ def read_folders(path: Path, limits: Limits) -> Upload:
     try:
         roots = sorted(_skill_folders(path, LEVELS))
     except OSError as fault:
-        return Upload((), (_unreadable(str(path), fault),))
+        return Upload((), (_unreadable(str(fault.filename or path), fault),))
     if not roots:
         return arrange(Contents(tuple(File(name, b"") for name in _names(path))), limits)
     return Upload(tuple(read_folder(root, limits) for root in roots))

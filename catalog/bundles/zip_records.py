@@ -130,47 +130,37 @@ def read_entries(data: bytes, end: End, limits: Limits, cap: int) -> tuple[list[
     while at < end.stop:
         if len(entries) == cap:
             return entries, [too_many(limits, max(end.entries, cap + 1))]
-        if at + _CENTRAL.size > end.stop or data[at : at + 4] != _CENTRAL_MAGIC:
+        entry, at = _read_entry(data, at, end)
+        if entry is None:
             return entries, [
                 corrupt(f"Record {len(entries) + 1} of the directory of the archive is damaged.")
             ]
-        fields = _CENTRAL.unpack_from(data, at)
-        (
-            _,
-            _,
-            _,
-            flags,
-            method,
-            _,
-            _,
-            crc,
-            packed,
-            size,
-            name,
-            extra,
-            comment,
-            disk,
-            _,
-            attributes,
-            offset,
-        ) = fields
-        at += _CENTRAL.size
-        if at + name + extra + comment > end.stop:
-            return entries, [
-                corrupt(f"Record {len(entries) + 1} of the directory of the archive is cut short.")
-            ]
-        raw, extras = data[at : at + name], data[at + name : at + name + extra]
-        at += name + extra + comment
-        if _ABSENT in (packed, size, offset) or disk == _ABSENT16:
-            size, packed, offset, disk = zip64_values(extras, size, packed, offset, disk)
-        if disk:
-            return entries, [corrupt("The archive is one part of a split archive.")]
-        mode = attributes >> 16
-        entries.append(Entry(raw, flags, method, crc, packed, size, mode, offset + end.shift, extras))
+        entries.append(entry)
     if len(entries) != end.entries:
-        message = f"The archive gives its number of entries as {end.entries:,} and lists {len(entries):,}."
-        return entries, [mismatch(message)]
+        text = f"The archive gives its number of entries as {end.entries:,} and lists {len(entries):,}."
+        return entries, [mismatch(text)]
     return entries, []
+
+
+def _read_entry(data: bytes, at: int, end: End) -> tuple[Entry | None, int]:
+    """The record at an offset and where the next one starts; None where it is none or cut short."""
+    if at + _CENTRAL.size > end.stop or data[at : at + 4] != _CENTRAL_MAGIC:
+        return None, at
+    fields = _CENTRAL.unpack_from(data, at)
+    _, _, _, flags, method, _, _, crc, packed, size, name, extra, comment, disk, _, attributes, offset = (
+        fields
+    )
+    at += _CENTRAL.size
+    if at + name + extra + comment > end.stop:
+        return None, at
+    raw, extras = data[at : at + name], data[at + name : at + name + extra]
+    if _ABSENT in (packed, size, offset) or disk == _ABSENT16:
+        size, packed, offset, disk = zip64_values(extras, size, packed, offset, disk)
+    if disk:  # on another part of a split archive
+        return None, at
+    mode = attributes >> 16
+    entry = Entry(raw, flags, method, crc, packed, size, mode, offset + end.shift, extras)
+    return entry, at + name + extra + comment
 
 
 def extra_fields(extra: bytes) -> list[tuple[int, bytes]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog.bundles.files import Limits, Tree
@@ -261,6 +261,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.samp
 )
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.text("abcxyz-", min_size=1, max_size=9), TEXTS | st.lists(TEXTS, max_size=3) | st.booleans()
@@ -272,6 +273,7 @@ def test_any_yaml_loader_reads_the_same_values_back(fields: dict[str, str | list
         assert (yaml.load("---\n".join(head[1:-1]), loader) or {}) == fields
 
 
+@settings(deadline=None)
 @given(st.dictionaries(TEXTS.filter(lambda key: len(key) < 50), TEXTS, min_size=1))
 def test_keys_and_values_of_metadata_survive(metadata: dict[str, str]) -> None:
     text = skill_md({"metadata": metadata}, "")
@@ -287,6 +289,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from([*META, "metadata", "allowed_tools", "paths", "\ud800"]), JSON),
     JSON,

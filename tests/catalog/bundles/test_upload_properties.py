@@ -70,11 +70,13 @@ def holds(upload: Upload) -> None:
         assert not any(path.startswith(b"/") or b".." in path.split(b"/") for path in paths)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=600), st.sampled_from(NAMES))
 def test_random_bytes_never_raise(data: bytes, name: str) -> None:
     holds(read(data, name))
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from([b"PK\3\4", b"PK\5\6", b"\x1f\x8b\x08"]), st.binary(max_size=300), st.sampled_from(NAMES)
 )
@@ -82,7 +84,7 @@ def test_bytes_that_start_as_an_archive_never_raise(magic: bytes, rest: bytes, n
     holds(read(magic + rest, name))
 
 
-@settings(max_examples=400)
+@settings(deadline=None, max_examples=400)
 @given(
     st.sampled_from(SEEDS),
     st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=6),
@@ -97,7 +99,7 @@ def test_mutated_archives_never_raise(
     holds(read(bytes(data[: len(data) - cut]), name))
 
 
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, 19), st.integers(0, 511), st.integers(0, 255)), max_size=4))
 def test_mutated_tars_with_true_checksums_never_raise(changes: list[tuple[int, int, int]]) -> None:
     blocks = [bytearray(SEEDS[2][0][at : at + 512]) for at in range(0, len(SEEDS[2][0]), 512)]
@@ -120,6 +122,7 @@ LIES = st.fixed_dictionaries(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(
     st.binary(max_size=12),
     LIES,
