@@ -1,0 +1,1 @@
+"""Forms: they judge what was sent; rules that need the record run in the domain."""

@@ -1,0 +1,187 @@
+"""What a publisher sends: a bundle, and what is said beside its bytes."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any, cast
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from catalog.admission import Declared
+from catalog.bundles.bundle import PERMISSIONS
+from catalog.models import Risk, SkillSet, Stability, Team
+
+MOST_TAGS = 20
+LONGEST_TAG = 64
+ACCEPTED = ".zip,.skill,.gz,.tgz,.tar,.md,.markdown,.yaml,.yml"
+
+
+class TeamField(forms.ModelChoiceField):  # type: ignore[type-arg]  # the class takes no argument when Django runs
+    """A team of those that the user publishes for; another one is refused by a code of its own."""
+
+    default_error_messages = {
+        "required": _("Choose the team that owns the skill."),
+        "invalid_choice": _(
+            "You do not publish for this team. An administrator can give you the role publisher in it."
+        ),
+    }
+
+
+class TagsField(forms.CharField):
+    """Tags with commas or spaces between them."""
+
+    def to_python(self, value: Any) -> Any:
+        """The tags in the order given, each once."""
+        return tuple(dict.fromkeys(str(value or "").replace(",", " ").split()))
+
+    def prepare_value(self, value: Any) -> Any:
+        """The tags as they are typed."""
+        return ", ".join(value) if isinstance(value, list | tuple) else value
+
+    def validate(self, value: Any) -> None:
+        """Raises ValidationError for too many or too long ones."""
+        super().validate(" ".join(value))
+        if len(value) > MOST_TAGS:
+            raise ValidationError(_("Give at most %(most)d tags.") % {"most": MOST_TAGS})
+        long = next((tag for tag in value if len(tag) > LONGEST_TAG), None)
+        if long:
+            raise ValidationError(
+                _("The tag “%(tag)s…” is longer than %(most)d characters.")
+                % {"tag": long[:20], "most": LONGEST_TAG}
+            )
+
+    def run_validators(self, value: Any) -> None:
+        """Length is judged for each tag, not for all together."""
+
+
+class PublishForm(forms.Form):
+    """A file or a pasted SKILL.md, the team, and the declaration; what stays empty comes from the bundle."""
+
+    # The browser's own messages would stop a check that is to name every problem at once.
+    use_required_attribute = False
+
+    file = forms.FileField(
+        label=_("Bundle"),
+        required=False,
+        max_length=1000,
+        error_messages={"empty": _("The file is empty. Choose another one.")},
+        widget=forms.FileInput(
+            attrs={"accept": ACCEPTED, "aria-describedby": "id_file_helptext id_file_error"}
+        ),
+    )
+    text = forms.CharField(
+        label=_("Or paste a SKILL.md"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
+    )
+    team = TeamField(label=_("Team"), queryset=Team.objects.none(), to_field_name="slug", empty_label=None)
+    version = forms.CharField(
+        label=_("Version"),
+        required=False,
+        max_length=settings.LIMITS.max_version_chars,
+        help_text=_("Where the bundle names none. Empty: the next one."),
+    )
+    set = forms.ModelChoiceField(
+        label=_("Skill set"),
+        queryset=SkillSet.objects.all(),
+        to_field_name="slug",
+        required=False,
+        empty_label=_("None"),
+    )
+    risk_level = forms.ChoiceField(
+        label=_("Risk level"),
+        required=False,
+        choices=[("", _("What the checks suggest")), *Risk.choices],
+    )
+    stability = forms.ChoiceField(
+        label=_("Stability"),
+        required=False,
+        choices=[("", _("By its version")), *Stability.choices],
+    )
+    permissions = forms.MultipleChoiceField(
+        label=_("Permissions"),
+        required=False,
+        choices=[(name, name) for name in PERMISSIONS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    tags = TagsField(label=_("Tags"), required=False, help_text=_("With commas between them."))
+    notes = forms.CharField(
+        label=_("Notes"),
+        required=False,
+        max_length=10_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("What changed, for reviewers."),
+    )
+
+    def __init__(self, *args: Any, teams: QuerySet[Team], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = cast("TeamField", self.fields["team"])
+        field.queryset = teams
+        self.may_publish = bool(teams)
+        if not self.is_bound and len(teams) == 1:
+            self.initial.setdefault("team", teams[0].slug)
+        elif len(teams) != 1:
+            field.empty_label = _("Choose a team")
+
+    def clean(self) -> dict[str, Any]:
+        """A file or a text, and not both; the text becomes a file of that name."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        file, text = cleaned.get("file"), cleaned.get("text") or ""
+        if "file" in self.errors:
+            return cleaned
+        if file and text.strip():
+            self.add_error("text", _("Send a file or a pasted text, not both; empty one of them."))
+        elif not file and not text.strip():
+            self.add_error("file", self._missing())
+        elif not file:
+            cleaned["file"] = SimpleUploadedFile("SKILL.md", text.replace("\r\n", "\n").encode())
+        return cleaned
+
+    def _missing(self) -> str:
+        if self.data.get("checked"):
+            return str(
+                _("Choose the file again: a browser does not keep it from page to page. The rest is kept.")
+            )
+        return str(_("Choose a file, or paste a SKILL.md."))
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the team is one that the user does not publish for."""
+        return self.has_error("team", "invalid_choice")
+
+    @property
+    def upload(self) -> UploadedFile:
+        """The file, or the text as one; of a form that is valid."""
+        file: UploadedFile = self.cleaned_data["file"]
+        return file
+
+    @property
+    def declared(self) -> Declared:
+        """What the publisher says beside the bytes; of a form that is valid."""
+        data = self.cleaned_data
+        return Declared(
+            version=data["version"] or None,
+            risk_level=data["risk_level"] or None,
+            permissions=tuple(data["permissions"]) or None,
+            tags=data["tags"] or None,
+            stability=data["stability"] or None,
+            notes=data["notes"],
+            set_slug=data["set"].slug if data["set"] else None,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """What a check was about: the bytes, the team, the declaration. Of a form that is valid."""
+        self.upload.seek(0)
+        declared = self.declared
+        told = [
+            sha256(self.upload.read()).hexdigest(),
+            self.cleaned_data["team"].slug,
+            [declared.version, declared.risk_level, declared.permissions, declared.tags],
+            [declared.stability, declared.notes, declared.set_slug],
+        ]
+        return sha256(json.dumps(told).encode()).hexdigest()[:32]

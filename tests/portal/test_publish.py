@@ -1,0 +1,255 @@
+"""Publishing from the portal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from pytest_django import Settings
+
+from catalog.models import Blob, Role, Skill, Version
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def cast() -> make.Cast:
+    """The cast."""
+    return make.cast()
+
+
+@pytest.fixture
+def ines(client: Client, cast: make.Cast) -> Client:
+    """Ines, publisher in Payments, signed in."""
+    client.force_login(cast.ines)
+    return client
+
+
+def skill_md(content: bytes = b"", name: str = "SKILL.md") -> SimpleUploadedFile:
+    """A file to upload; a good SKILL.md by default."""
+    return SimpleUploadedFile(name, content or make.skill_md(version="1.2.0"))
+
+
+def archive(files: dict[str, bytes], name: str = "skills.zip") -> SimpleUploadedFile:
+    """A zip of these files."""
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as out:
+        for path, content in files.items():
+            out.writestr(path, content)
+    return SimpleUploadedFile(name, buffer.getvalue())
+
+
+def text_of(answer: HttpResponse) -> str:
+    """The answer's text with its white space made even."""
+    return " ".join(answer.content.decode().split())
+
+
+def test_page_shows_the_limits_and_the_only_team_is_chosen(ines: Client) -> None:
+    answer = ines.get("/publish/")
+    assert answer.status_code == 200
+    assert "50.0 MB" in text_of(answer)
+    assert "1,000 files" in text_of(answer)
+    assert '<option value="payments" selected>' in text_of(answer)
+    assert "support" not in text_of(answer)
+
+
+def test_someone_who_publishes_for_no_team_is_told_so(client: Client, cast: make.Cast) -> None:
+    client.force_login(cast.ravi)
+    answer = client.get("/publish/")
+    assert answer.status_code == 403
+    assert "You do not publish for a team" in text_of(answer)
+    answer = client.post("/publish/", {"file": skill_md(), "team": "payments"})
+    assert answer.status_code == 403
+    assert not Skill.objects.exists()
+
+
+def test_a_publisher_of_two_teams_chooses(ines: Client, cast: make.Cast) -> None:
+    make.grant(cast.ines, Role.PUBLISHER, team=cast.support)
+    assert "Choose a team" in text_of(ines.get("/publish/"))
+    answer = ines.post("/publish/", {"file": skill_md()})
+    assert answer.status_code == 422
+    assert "Choose the team that owns the skill." in text_of(answer)
+
+
+def test_check_is_no_get(ines: Client) -> None:
+    assert ines.get("/publish/check/").status_code == 405
+    assert ines.put("/publish/").status_code == 405
+
+
+def test_check_stores_nothing(ines: Client) -> None:
+    answer = ines.post("/publish/check/", {"file": skill_md(), "team": "payments"}, headers=HTMX)
+    assert answer.status_code == 200
+    text = text_of(answer)
+    assert "Publish refund-check 1.2.0" in text
+    assert "Publishes for Payments." in text
+    assert "<html" not in text
+    assert not Skill.objects.exists()
+    assert not Blob.objects.exists()
+
+
+def test_check_without_javascript_answers_the_page_and_keeps_the_fields(ines: Client) -> None:
+    sent = {
+        "team": "payments",
+        "notes": "Rounds to cents.",
+        "tags": "money, refunds",
+        "permissions": ["network"],
+    }
+    answer = ines.post("/publish/check/", {"file": skill_md(), **sent})
+    text = text_of(answer)
+    assert "<html" in text
+    assert "Rounds to cents.</textarea>" in text
+    assert 'value="money, refunds"' in text
+    assert 'value="network" id="id_permissions_0" checked' in text
+    assert "Choose the same file again above" in text
+
+
+def test_publishing_leads_to_the_version(ines: Client, cast: make.Cast) -> None:
+    sent = {"team": "payments", "risk_level": "low", "tags": "money", "notes": "Rounds to cents."}
+    answer = ines.post("/publish/", {"file": skill_md(), **sent})
+    assert answer.status_code == 302
+    assert answer["Location"] == "/skills/refund-check/versions/1.2.0/"
+    version = Version.objects.get()
+    assert (version.risk_level, version.tags, version.notes) == ("low", ["money"], "Rounds to cents.")
+    assert version.publisher == cast.ines
+    assert version.provenance == {"form": "upload", "via": "portal", "filename": "SKILL.md"}
+
+
+def test_htmx_is_sent_on_to_the_version(ines: Client) -> None:
+    answer = ines.post("/publish/", {"file": skill_md(), "team": "payments"}, headers=HTMX)
+    assert answer["HX-Redirect"] == "/skills/refund-check/versions/1.2.0/"
+
+
+def test_a_second_click_changes_nothing(ines: Client) -> None:
+    for _ in range(2):
+        answer = ines.post("/publish/", {"file": skill_md(), "team": "payments"})
+        assert answer["Location"] == "/skills/refund-check/versions/1.2.0/"
+    assert Version.objects.count() == 1
+
+
+def test_a_pasted_text_is_a_skill_md(ines: Client) -> None:
+    text = make.skill_md(version="1.0.0").decode().replace("\n", "\r\n")
+    answer = ines.post("/publish/", {"text": text, "team": "payments"})
+    assert answer.status_code == 302
+    assert Version.objects.get().file_count == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        ({}, "Choose a file, or paste a SKILL.md."),
+        ({"file": ("SKILL.md", b"")}, "The file is empty. Choose another one."),
+        (
+            {"file": ("SKILL.md", b"x"), "text": "y"},
+            "Send a file or a pasted text, not both; empty one of them.",
+        ),
+        ({"checked": "1"}, "Choose the file again: a browser does not keep it from page to page."),
+    ],
+)
+def test_what_is_wrong_with_the_form_is_said_and_nothing_typed_is_lost(
+    ines: Client, sent: dict[str, object], message: str
+) -> None:
+    data = {
+        name: skill_md(value[1], value[0]) if isinstance(value, tuple) else value
+        for name, value in sent.items()
+    }
+    if sent.get("file") == ("SKILL.md", b""):
+        data["file"] = SimpleUploadedFile("SKILL.md", b"")
+    answer = ines.post("/publish/", {**data, "team": "payments", "notes": "Rounds to cents."})
+    assert answer.status_code == 422
+    assert message in text_of(answer)
+    assert "Rounds to cents.</textarea>" in text_of(answer)
+    assert not Skill.objects.exists()
+
+
+def test_a_foreign_team_is_refused_like_one_that_is_not_there(ines: Client) -> None:
+    for team in ("support", "no-such-team"):
+        answer = ines.post("/publish/", {"file": skill_md(), "team": team})
+        assert answer.status_code == 403
+        assert "You do not publish for this team." in text_of(answer)
+    assert not Skill.objects.exists()
+
+
+def test_a_wrong_type_is_refused_with_its_reason(ines: Client) -> None:
+    answer = ines.post(
+        "/publish/", {"file": skill_md(b"%PDF-1.7", "skill.pdf"), "team": "payments"}, headers=HTMX
+    )
+    assert answer.status_code == 422
+    assert "&quot;skill.pdf&quot; is a PDF document, which cannot be read." in text_of(answer)
+
+
+def test_errors_block_and_quote_their_line(ines: Client) -> None:
+    bad = make.skill_md("Refund_Check")
+    answer = ines.post("/publish/check/", {"file": skill_md(bad), "team": "payments"}, headers=HTMX)
+    text = text_of(answer)
+    assert 'aria-disabled="true" aria-describedby="why-not"' in text
+    assert "<mark>name: Refund_Check</mark>" in text
+    assert "SKILL.md:2" in text
+    assert "Nothing was stored." in text
+    assert 'formaction="/publish/"' not in text
+
+
+def test_a_secret_is_not_quoted(ines: Client) -> None:
+    secret = "ghp_" + "q7Zr2mVw9TfK4bLx1cEoYhD8sUaJn3PvRg6B"
+    bad = make.skill_md(version="1.0.0", body=f"# Use\n\nCall it with {secret} as the token.\n")
+    answer = ines.post("/publish/check/", {"file": skill_md(bad), "team": "payments"}, headers=HTMX)
+    assert "secret-detected" in text_of(answer)
+    assert secret not in text_of(answer)
+
+
+def test_other_bytes_under_the_same_version_are_refused(ines: Client) -> None:
+    ines.post("/publish/", {"file": skill_md(), "team": "payments"})
+    other = make.skill_md(version="1.2.0", body="# Other\n\nOther words.\n")
+    answer = ines.post("/publish/", {"file": skill_md(other), "team": "payments"})
+    assert answer.status_code == 422
+    assert "a version never changes" in text_of(answer)
+    assert Version.objects.count() == 1
+
+
+def test_what_was_not_checked_is_not_published(ines: Client) -> None:
+    checked = ines.post("/publish/check/", {"file": skill_md(), "team": "payments"}).context["checked"]
+    answer = ines.post(
+        "/publish/", {"file": skill_md(), "team": "payments", "risk_level": "high", "checked": checked}
+    )
+    assert answer.status_code == 422
+    assert "The form has changed since the check" in text_of(answer)
+    assert not Skill.objects.exists()
+    answer = ines.post("/publish/", {"file": skill_md(), "team": "payments", "checked": checked})
+    assert answer.status_code == 302
+
+
+def test_an_archive_of_several_skills_answers_with_a_list(ines: Client) -> None:
+    files = {
+        "refund-check/SKILL.md": make.skill_md("refund-check", version="1.0.0"),
+        "order-find/SKILL.md": make.skill_md("order-find", version="2.0.0"),
+        "bad/SKILL.md": b"no frontmatter",
+    }
+    answer = ines.post("/publish/check/", {"file": archive(files), "team": "payments"}, headers=HTMX)
+    assert "Publish 2 skills" in text_of(answer)
+    assert "Skills with errors are left out." in text_of(answer)
+    answer = ines.post("/publish/", {"file": archive(files), "team": "payments"}, headers=HTMX)
+    assert answer.status_code == 200
+    text = text_of(answer)
+    assert '<a class="name" href="/skills/order-find/versions/2.0.0/">order-find</a>' in text
+    assert "2 skills are in the catalog." in text
+    assert Skill.objects.count() == 2
+
+
+def test_a_file_over_the_limit_is_refused(ines: Client, settings: Settings) -> None:
+    settings.LIMITS = replace(settings.LIMITS, max_bundle_bytes=100)
+    answer = ines.post("/publish/check/", {"file": skill_md(), "team": "payments"}, headers=HTMX)
+    assert "the limit is 100" in text_of(answer)
+    assert 'aria-disabled="true"' in text_of(answer)
+
+
+def test_signed_out_is_sent_to_sign_in(client: Client, cast: make.Cast) -> None:
+    answer = client.post("/publish/", {"team": "payments"})
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/sign-in/")
