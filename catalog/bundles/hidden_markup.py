@@ -48,16 +48,24 @@ _LOOKED_AT = 20_000
 
 def scan(text: Text) -> Iterator[Finding]:
     """Findings about hidden text in one Markdown file, code left out."""
-    if text.markdown and ("<" in text.text or "]:" in text.text):
-        yield from _styles(text)
-        yield from _comments(text)
+    if not text.markdown:
+        return
+    # What stands in code is told apart only where there is something to tell.
+    if any(_styled(text.text)) and (lines := sorted({text.line(at) for at in _styled(text.prose)})):
+        for line in lines[:MAX_PER_RULE]:
+            message = f"{text.path}, line {line}: a style hides text from readers, but not from the agent."
+            hint = "Show the text or remove it."
+            yield warning("hidden-markup", message, hint, path=text.path, line=line)
+    if any(_spoken(text.text)) and (lines := sorted({text.line(at) for at in _spoken(text.prose)})):
+        for line in lines[:MAX_PER_RULE]:
+            message = f"{text.path}, line {line}: a comment that readers do not see speaks to the agent."
+            hint = "Say it where readers see it, or remove it."
+            yield warning("hidden-html-comment", message, hint, path=text.path, line=line)
 
 
-def _styles(text: Text) -> Iterator[Finding]:
-    lines = {text.line(tag.start()) for tag in _TAG.finditer(text.prose) if _hides(tag[1])}
-    for line in sorted(lines)[:MAX_PER_RULE]:
-        message = f"{text.path}, line {line}: a style hides text from readers, but not from the agent."
-        yield warning("hidden-markup", message, "Show the text or remove it.", path=text.path, line=line)
+def _styled(text: str) -> Iterator[int]:
+    """Where the attributes of tags that hide their text begin."""
+    return (tag.start(1) for tag in _TAG.finditer(text) if _hides(tag[1]))
 
 
 def _hides(attributes: str) -> bool:
@@ -71,15 +79,9 @@ def _hides(attributes: str) -> bool:
     return bool(white or _HIDING.search(style[1]))
 
 
-def _comments(text: Text) -> Iterator[Finding]:
-    lines: set[int] = set()
-    for at, comment in _comment_texts(text.prose):
-        if len(lines) < MAX_PER_RULE and _ADDRESSES_MODEL.search(comment):
-            lines.add(text.line(at))
-    for line in sorted(lines):
-        message = f"{text.path}, line {line}: a comment that readers do not see speaks to the agent."
-        hint = "Say it where readers see it, or remove it."
-        yield warning("hidden-html-comment", message, hint, path=text.path, line=line)
+def _spoken(text: str) -> Iterator[int]:
+    """Where comments that address a model have begun."""
+    return (at for at, comment in _comment_texts(text) if _ADDRESSES_MODEL.search(comment))
 
 
 def _comment_texts(prose: str) -> Iterator[tuple[int, str]]:
@@ -88,7 +90,7 @@ def _comment_texts(prose: str) -> Iterator[tuple[int, str]]:
     while at >= 0:
         end = prose.find("-->", at + 4)
         end = len(prose) if end < 0 else end
-        yield at, prose[at + 4 : min(end, at + _LOOKED_AT)]
+        yield at + 4, prose[at + 4 : min(end, at + _LOOKED_AT)]
         at = prose.find("<!--", end)
     if "]:" in prose:
-        yield from ((match.start(), match[1]) for match in _LINK_COMMENT.finditer(prose))
+        yield from ((match.start(1), match[1]) for match in _LINK_COMMENT.finditer(prose))

@@ -26,6 +26,13 @@ _DOUBLED = ("\ufe0f\ufe0f", "\ufe0e\ufe0e")
 _ZERO_WIDTH = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0]+"
 )
+_HIDDEN = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
+)
+_MESSAGE_SELECTORS = 4
+"""Selectors after letters that have no variants; fewer are slips."""
+MAX_PER_FILE = 60
 _NON_JOINER, _JOINER, _SPACE = "\u200c", "\u200d", "\u200b"
 
 # Blocks of scripts whose spelling needs joiners (Unicode 16, 23.2) or breaks words without spaces.
@@ -69,55 +76,52 @@ def scan(text: Text) -> Iterator[Finding]:
     """Findings about hidden characters in one text; a line is told once for each kind."""
     if text.text.isascii():
         return
-    yield from _findings("bidi-control", text, (m.start() for m in _BIDI.finditer(text.text)))
-    yield from _findings("unicode-tag-chars", text, _tags(text.text))
-    yield from _findings("unicode-variation-smuggling", text, _selectors(text.text))
-    yield from _findings("zero-width-chars", text, _zero_width(text.text))
-
-
-def _findings(code: str, text: Text, places: Iterator[int]) -> Iterator[Finding]:
-    severity, problem, hint = _TEXTS[code]
-    lines: set[int] = set()
-    for at in places:
-        line = text.line(at)
-        if line not in lines:
-            lines.add(line)
-            yield Finding(code, severity, f"{text.path}, line {line}: {problem}.", hint, text.path, line)
-        if len(lines) == MAX_PER_RULE:
-            return
-
-
-def _tags(text: str) -> Iterator[int]:
-    for run in _TAGS.finditer(text):
-        flagged = text[run.start() - 1 : run.start()] == _BLACK_FLAG
-        if not (flagged and _FLAG_TAGS.fullmatch(run.group())):
-            yield run.start()
-
-
-def _selectors(text: str) -> Iterator[int]:
-    """Runs of selectors, and single ones after letters that have no variants, once they add up.
-
-    Two equal emoji selectors in a row are a slip of some editors, not a message.
-    """
+    told: set[tuple[str, int]] = set()
     stray: list[int] = []
-    for run in _SELECTORS.finditer(text):
-        if len(run.group()) > 1 and run.group() not in _DOUBLED:
-            yield run.start()
-        elif _is_plain_letter(text[run.start() - 1 : run.start()]):
+    for run in _HIDDEN.finditer(text.text):
+        for code, at in _judged(text.text, run, stray):
+            line = text.line(at)
+            if (code, line) not in told and sum(other == code for other, _ in told) < MAX_PER_RULE:
+                told.add((code, line))
+                yield _finding(code, text, line)
+        if len(told) >= MAX_PER_FILE:
+            return
+    if len(stray) >= _MESSAGE_SELECTORS:
+        yield _finding("unicode-variation-smuggling", text, text.line(stray[0]))
+
+
+def _finding(code: str, text: Text, line: int) -> Finding:
+    severity, problem, hint = _TEXTS[code]
+    return Finding(code, severity, f"{text.path}, line {line}: {problem}.", hint, text.path, line)
+
+
+def _judged(text: str, run: re.Match[str], stray: list[int]) -> Iterator[tuple[str, int]]:
+    """What is wrong with a run of hidden characters, and where; single odd selectors go to `stray`."""
+    if len(run.group()) == 1 and _SELECTORS.match(run.group()):
+        if _is_plain_letter(text[run.start() - 1 : run.start()]):
             stray.append(run.start())
-    if len(stray) >= 4:
-        yield from stray
+        return
+    start, end = run.span()
+    if bidi := _BIDI.search(text, start, end):
+        yield "bidi-control", bidi.start()
+    if (tags := _TAGS.search(text, start, end)) and not _is_flag(text, tags):
+        yield "unicode-tag-chars", tags.start()
+    for selectors in _SELECTORS.finditer(text, start, end):
+        # Two equal emoji selectors in a row are a slip of some editors, not a message.
+        if len(selectors.group()) > 1 and selectors.group() not in _DOUBLED:
+            yield "unicode-variation-smuggling", selectors.start()
+    for hidden in _ZERO_WIDTH.finditer(text, start, end):
+        before, after = text[hidden.start() - 1 : hidden.start()], text[hidden.end() : hidden.end() + 1]
+        if not _is_needed(hidden.group(), before, after):
+            yield "zero-width-chars", hidden.start()
+
+
+def _is_flag(text: str, tags: re.Match[str]) -> bool:
+    return text[tags.start() - 1 : tags.start()] == _BLACK_FLAG and bool(_FLAG_TAGS.fullmatch(tags.group()))
 
 
 def _is_plain_letter(character: str) -> bool:
     return character.isascii() and (character == "" or character.isalpha() or character.isspace())
-
-
-def _zero_width(text: str) -> Iterator[int]:
-    for run in _ZERO_WIDTH.finditer(text):
-        before, after = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
-        if not _is_needed(run.group(), before, after):
-            yield run.start()
 
 
 def _is_needed(run: str, before: str, after: str) -> bool:

@@ -84,6 +84,11 @@ def _scan_file(file: File) -> Iterator[Finding]:
     for rule in phrases.RULES:
         yield from rule.findings(text)
     yield from hidden_markup.scan(text)
+    if text.given_up:
+        rules = ", ".join(sorted(text.given_up))
+        message = f"{text.path} was not scanned to its end for {rules}: too much in it looks alike."
+        hint = "Leave generated data out of the bundle, or split the file."
+        yield warning("scan-incomplete", message, hint, path=text.path)
 
 
 def _not_utf8(text: Text) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from jsonschema import (
 
 from catalog.bundles import regexes
 from catalog.bundles.characters import shown
+from catalog.bundles.fields import nearest, quoted
 from catalog.bundles.findings import Finding, Severity
 from catalog.bundles.schema_design import check_design, contradiction
 from catalog.bundles.schema_values import check_value, extra_fields, problems
@@ -39,6 +40,7 @@ _OLD_DRAFTS = {
     "draft-07": Draft7Validator,
     "draft/2019-09": Draft201909Validator,
 }
+_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
 _RESERVED = (
     "__proto__",
     "constructor",
@@ -134,8 +136,7 @@ def _check_form(check: _Check) -> None:
     """The schema against the meta-schema of its draft, which is on this machine."""
     validator = _draft(check)
     for fault in validator(validator.META_SCHEMA).iter_errors(check.schema):
-        problem = _fault(str(fault.validator), fault.validator_value)
-        hint = "Write it as JSON Schema 2020-12 says; types are string, number, integer, boolean, array, object, null."
+        problem, hint = _fault(str(fault.validator), fault.validator_value, fault.instance)
         check.report("error", "schema-invalid", tuple(fault.absolute_path), problem, hint)
     root_type = check.schema.get("type", "object")
     if check.named == "input_schema" and root_type not in ("object", ["object"]):
@@ -143,12 +144,19 @@ def _check_form(check: _Check) -> None:
         check.report("error", "schema-invalid", ("type",), problem, "Write type: object and its properties.")
 
 
-def _fault(rule: str, wanted: Any) -> str:
+def _fault(rule: str, wanted: Any, value: Any) -> tuple[str, str]:
+    """A fault of the form of a schema in words, and its mend."""
+    hint = "Write it as JSON Schema 2020-12 says."
     if rule == "type":
-        return f"must be {' or '.join(wanted) if isinstance(wanted, list) else wanted}"
-    if rule in ("enum", "anyOf"):
-        return "is not a word of JSON Schema"
-    return f"breaks the rule {rule} of JSON Schema"
+        wanted = wanted if isinstance(wanted, list) else [wanted]
+        return f"must be of the type {' or '.join(wanted)}", hint
+    if rule in ("enum", "anyOf") and isinstance(value, str):
+        meant = nearest(value, _TYPES)
+        return (
+            f"is {quoted(value)}, no type of JSON Schema",
+            f"Write {meant or 'one of ' + ', '.join(_TYPES)}.",
+        )
+    return f"breaks the rule {rule} of JSON Schema", hint
 
 
 def _draft(check: _Check) -> Any:

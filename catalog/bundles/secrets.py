@@ -51,7 +51,15 @@ class Format:
 def _format(kind: str, anchors: str, pattern: str, *, certain: bool = True, bounded: bool = True) -> Format:
     if bounded:
         pattern = f"{_LEFT}{pattern}{_RIGHT}"
-    rule = Rule("", "error", tuple(anchors.split()), re.compile(pattern), "", "", fold=False)
+    rule = Rule(
+        "secret-detected" if certain else "secret-suspected",
+        "error",
+        tuple(anchors.split()),
+        re.compile(pattern),
+        "",
+        "",
+        fold=False,
+    )
     return Format(kind, rule, certain)
 
 
@@ -62,7 +70,7 @@ FORMATS = (
     _format("a GitLab token", "glpat-", r"glpat-(?P<secret>[\w-]{20,64})"),
     _format(
         "a Slack token",
-        "xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-",
+        "xox",
         r"xox[abeprs]-(?:\d{1,2}-)?(?:\d{9,15}-){1,3}(?P<secret>[A-Za-z0-9]{16,146})",
     ),
     _format("a Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]{9,13}-\d{9,15}-(?P<secret>[a-f0-9]{64})"),
@@ -93,11 +101,14 @@ FORMATS = (
     _format("an npm token", "npm_", r"npm_(?P<secret>[A-Za-z0-9]{36})"),
     _format("a PyPI token", "pypi-AgEIcHlwaS5vcmc", r"pypi-AgEIcHlwaS5vcmc(?P<secret>[\w-]{50,250})"),
     _format("a Telegram bot token", ":AA", r"(?<=\d{8}):AA(?P<secret>[\w-]{33})(?![\w-])", bounded=False),
-    _format("a DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_(?P<secret>[a-f0-9]{64})"),
-    _format("a Databricks token", "dapi", r"dapi(?P<secret>[a-f0-9]{32}(?:-\d)?)"),
     _format(
-        "a Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_(?P<secret>[a-fA-F0-9]{32})"
+        "a DigitalOcean token",
+        "_v1_",
+        rf"(?<=\bdo[opr])_v1_(?P<secret>[a-f0-9]{{64}}){_RIGHT}",
+        bounded=False,
     ),
+    _format("a Databricks token", "dapi", r"dapi(?P<secret>[a-f0-9]{32}(?:-\d)?)"),
+    _format("a Shopify token", "shp", r"shp(?:at|ca|pa|ss)_(?P<secret>[a-fA-F0-9]{32})"),
     _format("a Notion token", "ntn_", r"ntn_(?P<secret>[A-Za-z0-9]{46})"),
     _format("a Linear key", "lin_api_", r"lin_api_(?P<secret>[A-Za-z0-9]{40})"),
     _format("an Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.(?P<secret>[a-f0-9]{64})"),
@@ -125,7 +136,7 @@ _JWT = _format(
 _PRIVATE_KEY = _format(
     "a private key",
     "-----BEGIN",
-    r"-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:[\sA-Za-z0-9+/=,:.-]|\\n){1,200})",
+    r"-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?P<secret>[\sA-Za-z0-9+/=,:.\\-]{1,200})",
     bounded=False,
 )
 _ENCRYPTED_KEY = re.compile(r"BEGIN ENCRYPTED|Proc-Type: ?4,ENCRYPTED")

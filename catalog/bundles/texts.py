@@ -15,6 +15,9 @@ from catalog.bundles.findings import Finding, Severity
 MAX_PER_RULE = 20
 """Findings of one rule in one file; the rest would say nothing new."""
 
+MAX_TRIES = 100_000
+"""Anchors that one rule looks at in one file, so that no file can hold a scan up."""
+
 # (byte order mark, encoding); UTF-32 first, since its mark begins like that of UTF-16.
 _MARKS = (
     (b"\xff\xfe\x00\x00", "utf-32-le"),
@@ -39,6 +42,9 @@ class Text:
     text: str = field(repr=False)
     utf8: bool = True
     binary: bool = False
+    # What has been found out about the text on the way: anchors it lacks, rules that gave up.
+    lacks: set[tuple[str, bool]] = field(default_factory=set, repr=False, compare=False)
+    given_up: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -100,19 +106,25 @@ class Rule:
     fold: bool = True
 
     def matches(self, text: Text) -> Iterator[re.Match[str]]:
-        """Where the rule applies, anchor by anchor."""
-        for anchor in self.anchors:
-            yield from self._matches_of(anchor, text)
-
-    def _matches_of(self, anchor: str, text: Text) -> Iterator[re.Match[str]]:
+        """Where the rule applies, anchor by anchor; a text with too many anchors is given up."""
+        tries = 0
         searched = text.lowered if self.fold else text.text
-        at = searched.find(anchor)
-        while at >= 0:
-            end, following = self._window(at, len(anchor), text)
-            if match := self.pattern.match(text.text, at, end):
-                yield match
-                following = max(match.end(), at + 1)
-            at = searched.find(anchor, following)
+        for anchor in self.anchors:
+            if (anchor, self.fold) in text.lacks:
+                continue
+            at = searched.find(anchor)
+            if at < 0:
+                text.lacks.add((anchor, self.fold))
+            while at >= 0:
+                end, following = self._window(at, len(anchor), text)
+                if match := self.pattern.match(text.text, at, end):
+                    yield match
+                    following = max(match.end(), at + 1)
+                tries += 1
+                if tries > MAX_TRIES:
+                    text.given_up.add(self.code)
+                    return
+                at = searched.find(anchor, following)
 
     def _window(self, at: int, length: int, text: Text) -> tuple[int, int]:
         """Where the pattern has to end, and where the search goes on when it fails."""
