@@ -1,0 +1,286 @@
+"""The catalog as a list: what was asked for, the skills that match, and counts to narrow them by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
+
+from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from catalog.models import Environment, Release, Skill, SkillTag, State, Team
+from catalog.models.skills import Risk
+
+SERVED = (State.LIVE, State.CANARY)
+RECENT_DAYS = 30
+MOST_WORDS = 8
+MOST_OPTIONS = 12
+SORTS = ("name", "published", "risk")
+LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文", "ru": "Русский", "ja": "日本語"}
+
+# The risk that counts is the higher of what is declared and what the scan suggests.
+RISK = Case(
+    When(Q(latest__risk_level="high") | Q(latest__suggested_risk="high"), then=Value(3)),
+    When(Q(latest__risk_level="medium") | Q(latest__suggested_risk="medium"), then=Value(2)),
+    When(latest__isnull=False, then=Value(1)),
+    default=Value(0),
+    output_field=IntegerField(),
+)
+RANKS: Mapping[str, int] = {"low": 1, "medium": 2, "high": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address asks for; values that mean nothing are left out."""
+
+    text: str = ""
+    risk: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    team: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
+    tag: tuple[str, ...] = ()
+    sort: str = ""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the order was asked for."""
+        return bool(self.text) or any(self.of(key) for key in FACETS)
+
+    def of(self, facet: str) -> tuple[str, ...]:
+        """What was ticked in a facet."""
+        chosen: tuple[str, ...] = getattr(self, facet)
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One box of a facet."""
+
+    value: str
+    title: str
+    count: int
+    chosen: bool
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A group of boxes; `key` is the name of the parameter."""
+
+    key: str
+    title: str
+    options: Sequence[Option] = field(default_factory=tuple)
+
+
+FACETS = ("risk", "environment", "state", "team", "language", "tag")
+# The address keeps the words of the design: ?env=production&lang=zh.
+PARAMETERS: Mapping[str, str] = {
+    "risk": "risk", "environment": "env", "state": "state", "team": "team", "language": "lang", "tag": "tag",
+}  # fmt: skip
+
+
+def read_asked(query: QueryDict) -> Asked:
+    """The query of an address, with bounds on what it may hold."""
+    chosen = {key: tuple(query.getlist(PARAMETERS[key])[:50]) for key in FACETS}
+    sort = query.get("sort", "")
+    return Asked(text=query.get("q", "").strip()[:200], sort=sort if sort in SORTS else "", **chosen)
+
+
+class Listing:
+    """The visible skills (of one environment, where one is chosen), narrowed by what was asked."""
+
+    def __init__(
+        self, skills: QuerySet[Skill], asked: Asked, *, environment: Environment | None, now: datetime
+    ) -> None:
+        self.asked, self.environment, self.now = asked, environment, now
+        if environment:
+            skills = in_environments(skills, [environment.name])
+        self.everything = with_words(skills, asked.text)
+
+    def skills(self) -> QuerySet[Skill]:
+        """The skills that match, in the order that was asked for."""
+        found = self._narrowed().annotate(risk_rank=RISK)
+        if self.asked.sort == "published":
+            return found.order_by("-latest__published_at", "name")
+        if self.asked.sort == "risk":
+            return found.order_by("-risk_rank", "name")
+        if self.asked.text and self.asked.sort != "name":
+            return found.annotate(match=_match(self.asked.text)).order_by("match", "name")
+        return found.order_by("name")
+
+    def _narrowed(self, *, but: str = "") -> QuerySet[Skill]:
+        """The matches with every facet applied, except one."""
+        found = self.everything
+        for key in FACETS:
+            if key != but and self.asked.of(key):
+                found = self._apply(found, key)
+        return found
+
+    def _apply(self, skills: QuerySet[Skill], key: str) -> QuerySet[Skill]:
+        values = self.asked.of(key)
+        if key == "risk":
+            return with_risk(skills, values)
+        if key == "environment":
+            return in_environments(skills, values)
+        if key == "state":
+            return in_states(skills, values, environment=self.environment, now=self.now)
+        if key == "team":
+            return skills.filter(team__slug__in=values)
+        if key == "language":
+            return skills.filter(latest__language__in=values)
+        return tagged(skills, values)
+
+    def facets(self, environments: Sequence[Environment]) -> list[Facet]:
+        """Every facet with counts that obey all the others; one query each."""
+        return [
+            self._facet(
+                "risk", _("Risk"), self._risks(), {risk.value: str(risk.label) for risk in Risk}, order=("high", "medium", "low")
+            ),
+            self._facet(
+                "environment",
+                _("Deployed to"),
+                self._environments(),
+                {one.name: one.title for one in environments},
+                order=[one.name for one in environments],
+            ),
+            self._facet("state", _("Release state"), self._states(), STATES(), order=list(STATES())),
+            self._facet("team", _("Team"), *self._teams()),
+            self._facet("language", _("Description language"), self._languages(), LANGUAGES),
+            self._facet("tag", _("Tag"), self._tags(), {}),
+        ]
+
+    def _facet(
+        self,
+        key: str,
+        title: str,
+        counts: Mapping[str, int],
+        titles: Mapping[str, str],
+        order: Sequence[str] = (),
+    ) -> Facet:
+        chosen = self.asked.of(key)
+        values = list(order) or sorted(counts, key=lambda value: (-counts[value], value))[:MOST_OPTIONS]
+        values += [value for value in chosen if value not in values and (not titles or value in titles)]
+        options = tuple(
+            Option(
+                value,
+                str(titles.get(value, value)),
+                counts.get(value, 0),
+                value in chosen,
+                value if key == "language" else "",
+            )
+            for value in values
+        )
+        return Facet(PARAMETERS[key], title, options)
+
+    def _risks(self) -> dict[str, int]:
+        rows = (
+            self._narrowed(but="risk")
+            .annotate(risk_rank=RISK)
+            .order_by()
+            .values_list("risk_rank")
+            .annotate(n=Count("pk"))
+        )
+        counts = dict(rows)
+        return {name: counts.get(rank, 0) for name, rank in RANKS.items()}
+
+    def _environments(self) -> dict[str, int]:
+        rows = Release.objects.filter(state__in=SERVED, skill__in=self._narrowed(but="environment"))
+        return dict(rows.values_list("environment__name").annotate(n=Count("skill", distinct=True)))
+
+    def _states(self) -> dict[str, int]:
+        rows = state_releases(self.environment, self.now).filter(skill__in=self._narrowed(but="state"))
+        return dict(rows.values_list("state").annotate(n=Count("skill", distinct=True)))
+
+    def _teams(self) -> tuple[dict[str, int], dict[str, str]]:
+        rows = list(
+            self._narrowed(but="team")
+            .order_by()
+            .values_list("team__slug", "team__name")
+            .annotate(n=Count("pk"))
+        )
+        titles = {slug: name for slug, name, _n in rows}
+        missing = set(self.asked.team) - set(titles)
+        if missing:
+            titles |= dict(Team.objects.filter(slug__in=missing).values_list("slug", "name"))
+        return {slug: n for slug, _name, n in rows}, titles
+
+    def _languages(self) -> dict[str, int]:
+        rows = self._narrowed(but="language").filter(latest__isnull=False).order_by()
+        return dict(rows.values_list("latest__language").annotate(n=Count("pk")))
+
+    def _tags(self) -> dict[str, int]:
+        rows = SkillTag.objects.filter(skill__in=self._narrowed(but="tag")).values_list("tag")
+        return dict(rows.annotate(n=Count("pk")).order_by("-n", "tag")[:MOST_OPTIONS])
+
+
+def STATES() -> dict[str, str]:  # noqa: N802 - a table whose words depend on the reader's language
+    """The states that a list is narrowed by."""
+    return {
+        State.CANARY.value: _("Canary running"),
+        State.PROPOSED.value: _("Waits for approval"),
+        State.ROLLED_BACK.value: _("Rolled back, 30 days"),
+    }
+
+
+def state_releases(environment: Environment | None, now: datetime) -> QuerySet[Release]:
+    """The releases that the facet of states counts: open ones, and rollbacks of the last days."""
+    recent = Q(state=State.ROLLED_BACK, changed_at__gte=now - timedelta(days=RECENT_DAYS))
+    releases = Release.objects.filter(Q(state__in=(State.CANARY, State.PROPOSED)) | recent)
+    return releases.filter(environment=environment) if environment else releases
+
+
+def with_words(skills: QuerySet[Skill], text: str) -> QuerySet[Skill]:
+    """Skills that have every word in name, description or a tag."""
+    for word in text.split()[:MOST_WORDS]:
+        tags = SkillTag.objects.filter(skill=OuterRef("pk")).filter(_holds("tag", word))
+        skills = skills.filter(
+            _holds("name", word) | _holds("folder", word) | _holds("latest__description", word) | Exists(tags)
+        )
+    return skills
+
+
+def with_risk(skills: QuerySet[Skill], risks: Iterable[str]) -> QuerySet[Skill]:
+    """Skills whose latest version has one of these risks."""
+    ranks = [RANKS[risk] for risk in risks if risk in RANKS]
+    return skills.annotate(asked_rank=RISK).filter(asked_rank__in=ranks)
+
+
+def in_environments(skills: QuerySet[Skill], names: Iterable[str]) -> QuerySet[Skill]:
+    """Skills of which a version is served in one of the environments."""
+    served = Release.objects.filter(skill=OuterRef("pk"), state__in=SERVED, environment__name__in=list(names))
+    return skills.filter(Exists(served))
+
+
+def in_states(
+    skills: QuerySet[Skill], states: Iterable[str], *, environment: Environment | None, now: datetime
+) -> QuerySet[Skill]:
+    """Skills with a release in one of the states."""
+    releases = state_releases(environment, now).filter(skill=OuterRef("pk"), state__in=list(states))
+    return skills.filter(Exists(releases))
+
+
+def tagged(skills: QuerySet[Skill], tags: Iterable[str]) -> QuerySet[Skill]:
+    """Skills that carry one of the tags."""
+    return skills.filter(Exists(SkillTag.objects.filter(skill=OuterRef("pk"), tag__in=list(tags))))
+
+
+def _holds(column: str, word: str) -> Q:
+    """The column contains the word. SQLite folds the case of ASCII alone, so other forms are tried too."""
+    forms = {word} if word.isascii() else {word, word.lower(), word.capitalize(), word.upper()}
+    return reduce(or_, (Q(**{f"{column}__icontains": form}) for form in sorted(forms)))
+
+
+def _match(text: str) -> Case:
+    """How well the name fits: itself, its start, within, elsewhere."""
+    return Case(
+        When(Q(name__iexact=text) | Q(folder__iexact=text), then=Value(0)),
+        When(Q(name__istartswith=text) | Q(folder__istartswith=text), then=Value(1)),
+        When(Q(name__icontains=text), then=Value(2)),
+        default=Value(3),
+        output_field=IntegerField(),
+    )
