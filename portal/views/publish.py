@@ -18,6 +18,7 @@ from catalog.models import Team
 from catalog.publishing import publish_upload
 from portal import access
 from portal.forms.publish import PublishForm
+from portal.fragments import wants_part
 from portal.reports import BundleReport, UploadReport, report_of
 from portal.uploads import provenance_of, read_request_upload
 
@@ -90,7 +91,7 @@ def _go_to_version(request: HttpRequest, report: BundleReport) -> HttpResponse:
     else:
         messages.success(request, _("%(name)s %(version)s is published.") % told)
     address = reverse("version-detail", args=[publication.bundle.folder, publication.version])
-    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
+    return HttpResponseClientRedirect(address) if wants_part(request) else redirect(address)
 
 
 def _show(
@@ -110,6 +111,6 @@ def _show(
         "changed": changed,
         "fields_too": bool(form.errors) or "mended" in request.POST,
     }
-    fragment = bool(request.htmx) and request.method == "POST"
+    fragment = wants_part(request) and request.method == "POST"
     answer = render(request, f"{PAGE}#report" if fragment else PAGE, context, status=status)
     return retarget(answer, "#report") if fragment else answer

@@ -1,0 +1,85 @@
+"""Proposing a release and deciding on one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from catalog.models import Environment, Skill, Version
+
+MOST_VERSIONS = 200
+LONGEST_REASON = 4000
+
+
+class ProposeForm(forms.Form):
+    """Which version goes where, to how many callers at first, and why."""
+
+    use_required_attribute = False
+
+    version = forms.ChoiceField(label=_("Version"))
+    environment = forms.ChoiceField(label=_("Environment"))
+    percent = forms.IntegerField(
+        label=_("Share of callers at first, in percent"),
+        min_value=1,
+        max_value=100,
+        initial=100,
+        help_text=_("Less than 100 starts a canary; the rest keep the live version."),
+    )
+    note = forms.CharField(
+        label=_("Note"),
+        required=False,
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("What changes for whom; approvers read it first."),
+    )
+
+    def __init__(self, *args: Any, skill: Skill, environments: Sequence[Environment], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.environments = {one.name: one for one in environments}
+        offered = skill.versions.filter(yanked_at=None, revoked_at=None).order_by("-precedence")
+        self.versions = {version.version: version for version in offered[:MOST_VERSIONS]}
+        for version in self.versions.values():
+            version.skill = skill
+        self._offer("version", [(name, name) for name in self.versions])
+        self._offer("environment", [(one.name, one.title) for one in environments])
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        cast("forms.ChoiceField", self.fields[name]).choices = choices
+
+    def chosen(self) -> tuple[Version | None, Environment | None]:
+        """What is chosen, or would be first: of a form that need not be valid."""
+        version = self.versions.get(self["version"].value() or "")
+        environment = self.environments.get(self["environment"].value() or "")
+        if not self.is_bound:
+            version = version or next(iter(self.versions.values()), None)
+            environment = environment or next(iter(self.environments.values()), None)
+        return version, environment
+
+    @property
+    def canary(self) -> dict[str, int]:
+        """The plan of the rollout; empty for all callers at once. Of a form that is valid."""
+        percent = self.cleaned_data["percent"]
+        return {"percent": percent} if percent < 100 else {}
+
+
+class DecisionForm(forms.Form):
+    """What a decision needs beside the click; each action takes its part of it."""
+
+    use_required_attribute = False
+
+    note = forms.CharField(
+        label=_("Note"), required=False, max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    confirm = forms.CharField(label=_("Name of the skill"), required=False, max_length=64)
+    reason = forms.CharField(
+        label=_("Reason"),
+        required=False,
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    percent = forms.IntegerField(
+        label=_("Share of callers, in percent"), required=False, min_value=1, max_value=100
+    )
