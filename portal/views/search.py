@@ -1,5 +1,68 @@
+"""The search of the top bar: skills by their words, releases by skill or id, traces by id."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from catalog.access import Powers, visible_releases, visible_skills
+from catalog.models import Release, Skill
+from governance.traces import readable_calls
+from portal import access
+from portal.fragments import render_part, wants_part
+from portal.lanes import OPEN
+from portal.listing import Asked, Listing
+
+FEW, MANY = 5, 50
+SHORTEST = 2
 
 
-def search(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
+    """A few of each kind below the search field; as a page, more of each."""
+    text = request.GET.get("q", "").strip()[:200]
+    powers = access.powers(request)
+    most = FEW if wants_part(request) else MANY
+    context: dict[str, object] = {"text": text, "most": most}
+    if len(text) >= SHORTEST or not text.isascii():
+        context |= {
+            "skills": list(_skills(powers, text)[:most]) if text else [],
+            "releases": list(_releases(powers, text)[:most]) if text else [],
+            "traces": _traces(powers, text, most),
+        }
+    return render_part(request, "search/search.html", "results", context)
+
+
+def _skills(powers: Powers, text: str) -> QuerySet[Skill]:
+    listing = Listing(visible_skills(powers), Asked(text=text), environment=None, now=timezone.now())
+    return listing.skills().select_related("team", "latest")
+
+
+def _releases(powers: Powers, text: str) -> QuerySet[Release]:
+    """Open releases of a skill by the first word, or any release by its id."""
+    words = text.split()
+    found = Q(state__in=OPEN) & (Q(skill__name__icontains=words[0]) | Q(skill__folder__icontains=words[0]))
+    if len(words) > 1:
+        found &= Q(version__version__startswith=words[1])
+    try:
+        found |= Q(pk=UUID(text))
+    except ValueError:
+        pass
+    return (
+        visible_releases(powers)
+        .filter(found)
+        .select_related("skill", "version", "environment")
+        .order_by("-changed_at")
+    )
+
+
+def _traces(powers: Powers, text: str, most: int) -> list[str]:
+    """Ids of traces that begin with the text, newest first."""
+    if not powers.reads_some_traces or len(text) < 4 or len(text.split()) != 1:
+        return []
+    calls = readable_calls(powers).filter(trace_id__startswith=text).order_by("-started_at")
+    return list(dict.fromkeys(calls.values_list("trace_id", flat=True)[: most * 20]))[:most]

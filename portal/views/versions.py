@@ -1,21 +1,171 @@
+"""The versions of a skill: their list, their report, and their files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Prefetch, Q
 from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from catalog import blobs
+from catalog.access import NotAllowed
+from catalog.models import BundleFile, Release, Skill, Version, VersionFinding
+from portal import access
+from portal.access import NotFound
+from portal.downloads import attachment, matches_etag, not_modified
+from portal.filetree import tree_of
+from portal.fragments import render_part
+from portal.frames import skill_frame
+from portal.highlighting import highlight_lines
+from portal.lanes import OPEN
+
+PAGE_SIZE = 50
+MOST_SHOWN = 512 * 1024
+TONES = {"error": "bad", "warning": "warn", "advice": "mute"}
+SEVERITY = ("error", "warning", "advice")
+HEADS = ("SKILL.md", "skill.md", "manifest.yaml", "manifest.yml")
 
 
-def version_files(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A file as the page shows it: its lines, or why it shows none."""
+
+    file: BundleFile
+    source: SafeString | None
+    lines: int = 0
+    reason: str = ""
 
 
-def version_list(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_safe
+def version_list(request: HttpRequest, name: str) -> HttpResponse:
+    """Every version of the skill, newest first, and where each is served."""
+    skill = access.skill_read(request, name)
+    releases = (
+        Release.objects.filter(state__in=OPEN).select_related("environment").order_by("environment__order")
+    )
+    versions = (
+        Version.objects.filter(skill=skill)
+        .defer("fields", "provenance", "notes")
+        .select_related("publisher")
+        .annotate(warnings=Count("findings", filter=Q(findings__severity="warning")))
+        .prefetch_related(Prefetch("releases", releases, to_attr="open_releases"))
+        .order_by("-precedence")
+    )
+    page = Paginator(versions, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {**skill_frame(request, skill, "versions"), "page": page}
+    return render_part(request, "versions/version_list.html", "tab", context)
 
 
-def version_detail(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_safe
+def version_detail(request: HttpRequest, name: str, version: str) -> HttpResponse:
+    """The report of one version: findings by file, what was declared, where it comes from."""
+    row = access.version_read(request, name, version)
+    findings = sorted(row.findings.all(), key=_worst_of_file_first)
+    releases = row.releases.select_related("environment").order_by("environment__order", "-proposed_at")
+    context = {
+        **skill_frame(request, row.skill, "versions"),
+        "version": row,
+        "groups": [(path, list(group)) for path, group in groupby(findings, key=lambda one: one.path)],
+        "counts": {severity: sum(f.severity == severity for f in findings) for severity in SEVERITY},
+        "releases": releases,
+        "files": row.files.select_related("blob"),
+        "dependencies": row.dependencies.order_by("folder"),
+    }
+    return render_part(request, "versions/version_detail.html", "tab", context)
 
 
-def version_file(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_safe
+def version_files(request: HttpRequest, name: str) -> HttpResponse:
+    """The files of a version (`?version=`, else the latest), with its head shown."""
+    skill = access.skill_read(request, name)
+    number = request.GET.get("version") or (skill.latest.version if skill.latest else "")
+    if not number:
+        newest = skill.versions.order_by("-precedence").first()
+        number = newest.version if newest else ""
+    version = access.version_read(request, name, number)
+    files = list(version.files.select_related("blob"))
+    head = next((file for path in HEADS for file in files if file.path == path), files[0] if files else None)
+    return _show_files(request, version, files, head)
 
 
-def version_bundle(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_safe
+def version_file(request: HttpRequest, name: str, version: str, path: str) -> HttpResponse:
+    """One file beside the tree; with `?download=1` its bytes as an attachment."""
+    row = access.version_read(request, name, version)
+    files = list(row.files.select_related("blob"))
+    file = next((one for one in files if one.path == path), None)
+    if file is None:
+        told = {"path": path[:200], "name": row.skill.name, "version": row.version}
+        raise NotFound(_("There is no file %(path)s in %(name)s %(version)s") % told)
+    if request.GET.get("download"):
+        return _send(request, row, file.blob_id, path.rpartition("/")[2], "application/octet-stream")
+    return _show_files(request, row, files, file)
+
+
+@require_safe
+def version_bundle(request: HttpRequest, name: str, version: str) -> HttpResponse:
+    """The artifact of the version, as clients download it."""
+    row = access.version_read(request, name, version)
+    filename = f"{row.skill.folder}-{row.version}.zip"
+    return _send(request, row, row.artifact_id, filename, "application/zip")
+
+
+def _send(request: HttpRequest, version: Version, digest: str, name: str, media_type: str) -> HttpResponse:
+    """The bytes of a blob; those of a revoked version go to administrators alone."""
+    if version.revoked_at and not access.powers(request).is_admin:
+        raise NotAllowed(_("This version is revoked. Administrators alone can download it."))
+    if matches_etag(request, f'"{digest}"'):
+        return not_modified(f'"{digest}"')
+    return attachment(blobs.read_blob(digest), name, media_type, digest)
+
+
+def _show_files(
+    request: HttpRequest, version: Version, files: list[BundleFile], file: BundleFile | None
+) -> HttpResponse:
+    findings = list(version.findings.exclude(path=""))
+    tones = {one.path: TONES[one.severity] for one in sorted(findings, key=_least_first)}
+    marks = {one.line: TONES[one.severity] for one in findings if file and one.line and one.path == file.path}
+    context: dict[str, Any] = {
+        **skill_frame(request, version.skill, "files"),
+        "version": version,
+        "numbers": _numbers(version.skill),
+        "tree": tree_of(files, tones),
+        "shown": _shown(file, marks) if file else None,
+        "file_findings": [one for one in findings if file and one.path == file.path],
+    }
+    return render_part(request, "versions/version_files.html", "tab", context)
+
+
+def _numbers(skill: Skill) -> list[str]:
+    """The versions to choose from, newest first."""
+    return list(skill.versions.order_by("-precedence").values_list("version", flat=True)[:100])
+
+
+def _shown(file: BundleFile, marks: dict[int, str]) -> Shown:
+    if file.blob.size > MOST_SHOWN:
+        return Shown(file, None, reason=_("It is too large to be shown here."))
+    try:
+        content = blobs.read_blob(file.blob_id)
+    except FileNotFoundError:
+        return Shown(file, None, reason=_("The store has lost its bytes. Tell an administrator."))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        return Shown(file, None, reason=_("It is not text."))
+    return Shown(file, highlight_lines(text, file.path, marks), lines=text.count("\n") + 1)
+
+
+def _worst_of_file_first(finding: VersionFinding) -> tuple[str, int, int]:
+    return finding.path, SEVERITY.index(finding.severity), finding.line or 0
+
+
+def _least_first(finding: VersionFinding) -> int:
+    return -SEVERITY.index(finding.severity)
