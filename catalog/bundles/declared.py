@@ -69,7 +69,7 @@ def read_dependencies(fields: Fields, own: str) -> dict[str, str]:
             continue
         text = value.text if isinstance(value, Scalar) else ""
         if len(text) > MAX_VERSION_CHARS or not is_semver(text):
-            shown = quoted(text) if isinstance(value, Scalar) else kind(value)
+            shown = quoted(text) if text else kind(value)
             problem = f"is {shown}, not the lowest version that will do"
             hint = f"Write {name}: {_proposed_minimum(text)}, which takes newer ones of the same major too."
             below.report("error", "dependency-version-invalid", name, problem, hint)
@@ -111,7 +111,8 @@ def read_idempotence(fields: Fields) -> tuple[bool | None, tuple[str, ...]]:
     below = fields.below("idempotent", node)
     below.unknown(("key",))
     key = below.words("key", "[order_id]")
-    if not key and "key" not in node.entries:
+    keys = node.entries.get("key")
+    if keys is None or (isinstance(keys, Sequence) and not keys.items):
         fields.invalid("idempotent", "names no key", "Write idempotent: {key: [order_id]}, or true.")
     return (True if key else None), key
 

@@ -101,7 +101,8 @@ class Fields:
         if text in allowed:
             return text
         value = quoted(text) if isinstance(node, Scalar) else kind(node)
-        proposal = nearest(text, allowed) or allowed[0]
+        # Never a default for what cannot be guessed: a risk level must not fall back to low.
+        proposal = nearest(text, allowed) or f"{', '.join(allowed[:-1])} or {allowed[-1]}"
         problem = f"is {value}, not one of {', '.join(allowed)}"
         self.report("error", code, name, problem, f"Write {name}: {proposal}.")
         return None
@@ -116,12 +117,11 @@ class Fields:
         node = self.node(name, str(example))
         if node is None:
             return None
-        least = "0" if zero else "above 0"
         text = node.text if isinstance(node, Scalar) else ""
         if _DECIMAL.fullmatch(text) and (zero or float(text) > 0) and float(text) <= most:
             return max(round(float(text) * 1000), 0 if zero else 1)
         value = quoted(text) if isinstance(node, Scalar) else kind(node)
-        problem = f"is {value}, not a number of seconds from {least} to {most:,}"
+        problem = f"is {value}, not a number of seconds {'from 0' if zero else 'above 0 and'} up to {most:,}"
         self.invalid(name, problem, f"Write {name}: {example}.")
         return None
 

@@ -107,12 +107,12 @@ def check_design(schema: dict[str, Any], *, output: bool) -> Iterator[Advice]:
             hint = "Add meta: {source, duration_ms, tokens}."
             yield "output-no-meta", (), problem, hint
         return
-    if not isinstance(properties, dict):
-        return
     required = schema.get("required", [])
     if len(required) > MAX_REQUIRED:
         problem = f"asks for {len(required)} parameters, more than {MAX_REQUIRED}"
         yield "schema-many-required", ("required",), problem, "Give some a default, or split the skill."
+    if not isinstance(properties, dict):
+        return
     for name, part in properties.items():
         if isinstance(part, dict):
             yield from _parameter(name, part, name in required)

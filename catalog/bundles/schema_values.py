@@ -58,7 +58,8 @@ def problems(schema: Any, value: Any, root: Any = None) -> list[tuple[Place, str
         return found[:MAX_PROBLEMS]
     except _TooMuch:
         return [((), "takes more work to check than is allowed")]
-    except (Unresolvable, RecursionError, re.error):
+    except (Unresolvable, RecursionError, re.error, TypeError, ValueError, AttributeError, KeyError):
+        # Only a schema with errors, or one of an old draft, comes here.
         return [((), "cannot be checked, since its schema cannot be followed")]
     finally:
         _steps.reset(token)
@@ -159,6 +160,25 @@ def _frozen(value: Any) -> Any:
     return isinstance(value, bool), value
 
 
+def _items(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """A list of schemas, as drafts before 2020-12 write them, is read as `prefixItems`."""
+    if isinstance(rule, list):
+        rule, keyword = rule[: len(instance)] if isinstance(instance, list) else [], "prefixItems"
+    else:
+        keyword = "items"
+    yield from Draft202012Validator.VALIDATORS[keyword](validator, rule, instance, schema) or ()
+
+
+def _exclusive(keyword: str) -> _Keyword:
+    """A bound; `true`, as draft 4 writes it, says nothing here."""
+
+    def check(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        if not isinstance(rule, bool):
+            yield from Draft202012Validator.VALIDATORS[keyword](validator, rule, instance, schema) or ()
+
+    return check
+
+
 _extend: Any = extend
 _Validator: Any = _extend(
     Draft202012Validator,
@@ -168,6 +188,9 @@ _Validator: Any = _extend(
         "patternProperties": _counted(_pattern_properties),
         "additionalProperties": _counted(_additional),
         "uniqueItems": _counted(_unique),
+        "items": _counted(_items),
+        "exclusiveMinimum": _counted(_exclusive("exclusiveMinimum")),
+        "exclusiveMaximum": _counted(_exclusive("exclusiveMaximum")),
     },
 )
 

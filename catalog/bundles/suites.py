@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Mapping as MappingOf
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
@@ -196,7 +198,12 @@ def _parsed(file: File) -> tuple[Any, tuple[Finding, ...]]:
         document = read_yaml(text, path=file.path, max_chars=MAX_FILE_BYTES, max_nodes=100_000)
         return (json_value(document.root) if document.root else None), document.findings
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_doubles), ()
+        parsed = json.loads(
+            text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_without_doubles
+        )
+        if "\0" in text or re.search(r"\\u(?:0000|[dD][89a-fA-F])", text):
+            _refuse_odd(parsed)
+        return parsed, ()
     except RecursionError:
         problem, line = "lies too deep", None
     except json.JSONDecodeError as fault:
@@ -205,6 +212,18 @@ def _parsed(file: File) -> tuple[Any, tuple[Finding, ...]]:
         problem, line = f"is no JSON that every reader reads alike: {fault}", None
     message = f"{file.path} {problem}."
     return None, (error("manifest-value-invalid", message, "Write plain JSON.", path=file.path, line=line),)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _refuse(digits[:20])
+
+
+def _refuse_odd(parsed: Any) -> None:
+    """Raise where a text holds NUL or half of a surrogate pair, which no database stores."""
+    written = json.dumps(parsed, ensure_ascii=False)
+    if "\\u0000" in written or re.search("[\ud800-\udfff]", written):
+        raise ValueError("a text holds a character that cannot be stored")
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -216,3 +235,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(read) < len(pairs):
         raise ValueError("a key is written twice")
     return read
+
+
+def _count(cases: int) -> str:
+    return "1 case" if cases == 1 else f"{cases} cases"
