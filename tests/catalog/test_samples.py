@@ -10,7 +10,10 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from catalog.bundles.bundle import PERMISSIONS, RISKS, STABILITIES
+from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.language import language_of
+from catalog.bundles.reading import read_bundle
+from catalog.bundles.safety import suggested_risk
 from catalog.semver import parse, precedence_key
 
 SAMPLES = Path(__file__).parents[2] / "catalog" / "samples"
@@ -63,6 +66,26 @@ def test_name_and_version_are_those_of_the_folders(folder: Path) -> None:
         assert tool["version"] == folder.name
     if head and tool:
         assert head["description"] == tool["description"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_the_reader_has_nothing_against_it(folder: Path) -> None:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = tuple(File(path.relative_to(folder).as_posix(), path.read_bytes()) for path in paths)
+    ordered = tuple(sorted(files, key=lambda file: file.path.encode()))
+    bundle = read_bundle(Tree(folder.parent.name, ordered), limits=Limits())
+    found = {finding.code for finding in bundle.findings if finding.severity != "advice"}
+    # One skill shows what a report looks like.
+    showcase = {"frontmatter-unknown-key", "broken-reference", "remote-image"}
+    assert found == (showcase if folder.parent.name == "visitor-welcome" else set())
+    assert not bundle.refused
+    assert {f.code for f in bundle.findings if f.severity == "advice"} <= {
+        "test-cases-few", "schema-many-required",
+    }  # fmt: skip
+    version = next(v for v in PLAN["skills"][bundle.folder]["versions"] if v["version"] == bundle.version)
+    declared = bundle.manifest.risk_level if bundle.manifest else version["risk"]
+    needs = suggested_risk(version.get("permissions", []), bundle.findings)
+    assert RISKS.index(declared) >= max(RISKS.index(needs), RISKS.index(bundle.suggested_risk))
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: f"{path.parent.name}-{path.name}")
