@@ -62,7 +62,6 @@ INSTALLED_APPS = [
     "template_partials",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
 ]
 
 MIDDLEWARE = [
@@ -183,8 +182,6 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The catalog of record for the skills of AI agents.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
 }
 

@@ -1,0 +1,38 @@
+"""One instance for all tests of this folder, and a browser beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.requirements import find_browser
+from tests.served.instance import Instance, serve_instance
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    """The instance; tests leave what they make, under names of their own."""
+    with serve_instance(tmp_path_factory.mktemp("served")) as instance:
+        yield instance
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A headless Chromium."""
+    path = find_browser()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page without cookies."""
+    context = chromium.new_context(accept_downloads=True)
+    yield context.new_page()
+    context.close()
