@@ -6,10 +6,12 @@ Everything here reads and judges; `catalog.publishing` writes.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
+
+from django.db.models import Q
 
 from catalog import semver
 from catalog.bundles.bundle import Bundle, Risk, Stability
@@ -65,10 +67,12 @@ class Admission:
 def admit(*, bundle: Bundle, team: Team, declared: Declared) -> Admission:
     """Judge a bundle that was read against the record; all problems at once."""
     skill = Skill.objects.filter(folder=bundle.folder).first() if bundle.folder else None
-    version, found = _choose_version(bundle, declared, skill)
+    # Nothing about the versions of another team's skill shows in the answer.
+    own = skill if skill and skill.team_id == team.pk else None
+    version, found = _choose_version(bundle, declared, own)
     findings = [*bundle.findings, *found]
     if bundle.folder:
-        findings += [*_judge_name(bundle, team, skill), *_judge_dependencies(bundle)]
+        findings += [*_judge_name(bundle, team, skill), *_judge_dependencies(bundle, team)]
     admission = _declare(bundle, declared, version, findings)
     if has_errors(admission.findings):
         return admission
@@ -171,11 +175,16 @@ def _choose_version(
 
 
 def _judge_name(bundle: Bundle, team: Team, skill: Skill | None) -> list[Finding]:
-    """A folder name belongs to one skill of one team for ever (spec 3.1, `manifest.md`)."""
+    """A folder name belongs to one skill of one team for ever (spec 3.1, `manifest.md`).
+
+    Of a skill that the publisher may not see only this is told: that the name is not free.
+    """
     if skill is None:
         return []
     hint = "Choose another name."
-    if skill.deleted_at is not None:
+    if skill.team_id != team.pk and (skill.deleted_at or skill.visibility == Skill.Visibility.TEAM):
+        text = f"The name {bundle.name} is not free."
+    elif skill.deleted_at is not None:
         text = f"The name {skill.name} belonged to a skill that was deleted, and is not given again."
     elif skill.name != bundle.name:
         text = (
@@ -188,12 +197,15 @@ def _judge_name(bundle: Bundle, team: Team, skill: Skill | None) -> list[Finding
     return [error("name-collision", text, hint)]
 
 
-def _judge_dependencies(bundle: Bundle) -> list[Finding]:
-    """What the bundle depends on must not lead back to it; what is missing is warned of."""
+def _judge_dependencies(bundle: Bundle, team: Team) -> list[Finding]:
+    """What the bundle depends on must not lead back to it; what is missing is warned of.
+
+    What another team keeps to itself is as good as missing, and its name is not told.
+    """
     wanted = dict(bundle.manifest.dependencies) if bundle.manifest else {}
     if not wanted:
         return []
-    known = set(Skill.objects.filter(folder__in=wanted, deleted_at=None).values_list("folder", flat=True))
+    known = _known(wanted, team)
     findings = [
         warning(
             "dependency-missing",
@@ -205,15 +217,23 @@ def _judge_dependencies(bundle: Bundle) -> list[Finding]:
     ]
     way = _way_back(bundle.folder, wanted)
     if way:
+        told = way if set(way[1:-1]) <= _known(way, team) else [way[0], "…", way[-1]]
         findings.append(
             error(
                 "dependency-cycle",
-                f"The dependencies lead back to this skill: {' > '.join(way)}.",
+                f"The dependencies lead back to this skill: {' > '.join(told)}.",
                 "Remove one of these dependencies.",
                 path="manifest.yaml",
             )
         )
     return findings
+
+
+def _known(folders: Iterable[str], team: Team) -> set[str]:
+    """Those of the folder names that are skills which the whole organisation, or the team, may see."""
+    seen = Q(visibility=Skill.Visibility.ORGANISATION) | Q(team=team)
+    found = Skill.objects.filter(seen, folder__in=list(folders), deleted_at=None)
+    return set(found.values_list("folder", flat=True))
 
 
 def _way_back(folder: str, wanted: dict[str, str]) -> list[str]:

@@ -10,6 +10,8 @@ from xml.sax.saxutils import escape
 
 # Above this many an agent chooses badly from a list (spec 1.5).
 MANY = 20
+# Each may stand for hundreds of skills: a short template must not become a huge text.
+MOST_PLACEHOLDERS = 10
 
 
 class BadTemplate(Exception):
@@ -86,7 +88,8 @@ def fill_template(template: str, skills: Sequence[Advertised], *, scripts: bool)
 
     Raises BadTemplate for another placeholder, a stray brace, or a template without the skills.
     """
-    used = _placeholders(template)
+    named = _placeholders(template)
+    used = set(named)
     if not used & {"skills", "0"}:
         raise BadTemplate("The template has no {skills}; the skills would be nowhere in the text.")
     unknown = sorted(used - {"skills", "0", "runner_instructions", "resource_instructions"})
@@ -94,6 +97,8 @@ def fill_template(template: str, skills: Sequence[Advertised], *, scripts: bool)
         raise BadTemplate(
             f"The template has {{{unknown[0]}}}, which is not known; write {{{{ and }}}} for braces of its own."
         )
+    if len(named) > MOST_PLACEHOLDERS:
+        raise BadTemplate(f"The template has {len(named)} placeholders; {MOST_PLACEHOLDERS} are enough.")
     has_resources = any(skill.has_resources for skill in skills)
     has_scripts = scripts and any(skill.has_scripts for skill in skills)
     block = "\n".join(
@@ -116,7 +121,7 @@ RUNNER_INSTRUCTIONS = (
 )
 
 
-def _placeholders(template: str) -> set[str]:
+def _placeholders(template: str) -> list[str]:
     try:
         parts = list(string.Formatter().parse(template))
     except ValueError as fault:
@@ -126,7 +131,7 @@ def _placeholders(template: str) -> set[str]:
             raise BadTemplate(
                 f"The placeholder {{{name}}} is followed by a format; only its name may be there."
             )
-    return {name for _, name, _, _ in parts if name is not None}
+    return [name for _, name, _, _ in parts if name is not None]
 
 
 def _many(skills: Sequence[Advertised]) -> list[str]:

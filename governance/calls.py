@@ -37,6 +37,35 @@ class Reported:
     detail: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task's outcome as an agent reported it, typed and not yet masked."""
+
+    task_id: str
+    trace_id: str
+    completed: bool
+    calls: int
+    replans: int
+
+
+def read_task(raw: object) -> Task:
+    """Type one entry of `tasks`; raises BadCall. Unknown fields are left out."""
+    if not isinstance(raw, Mapping):
+        raise BadCall("task-invalid", "A task is an object.")
+    task_id, completed = _text(raw, "task_id", 200), _switch(raw, "completed")
+    if not task_id:
+        raise BadCall("task-id-missing", "task_id is missing; give each task an id of its own.")
+    if completed is None:
+        raise BadCall("completed-missing", "completed is missing; give true or false.")
+    return Task(
+        task_id=task_id,
+        trace_id=_text(raw, "trace_id", 200),
+        completed=completed,
+        calls=_number(raw, "calls", 0, 1_000_000) or 0,
+        replans=_number(raw, "replans", 0, 1_000_000) or 0,
+    )
+
+
 def read_call(raw: object) -> Reported:
     """Type one entry of `POST /api/v1/traces`; raises BadCall. Unknown fields are left out."""
     if not isinstance(raw, Mapping):
@@ -147,7 +176,7 @@ def _duration(raw: Mapping[str, Any], name: str) -> int:
         raise BadCall("field-invalid", f"{name} is not a number of milliseconds.")
     if not 0 <= value <= LONGEST_MS:
         raise BadCall("field-invalid", f"{name} is not between 0 and {LONGEST_MS} milliseconds.")
-    return int(round(value))
+    return round(value)
 
 
 def _switch(raw: Mapping[str, Any], name: str) -> bool | None:
@@ -182,9 +211,11 @@ def _cost(raw: Mapping[str, Any]) -> Decimal | None:
     if value is None:
         return None
     try:
-        cost = Decimal(str(value)) if not isinstance(value, bool) else Decimal("NaN")
+        cost = Decimal("NaN") if isinstance(value, bool) else Decimal(str(value))
+        cost = cost.quantize(Decimal("0.00000001"))
     except InvalidOperation:
+        # Also for infinities and for more digits than a decimal of Python's holds.
         cost = Decimal("NaN")
     if not cost.is_finite() or not 0 <= cost < 10**10:
         raise BadCall("field-invalid", 'cost is not a decimal string such as "0.0042".')
-    return cost.quantize(Decimal("0.00000001"))
+    return cost

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -14,16 +14,17 @@ from django.db.models import QuerySet
 from catalog.access import Powers
 from catalog.models import Release, Role, Skill, State, Version
 from catalog.resolution import folder_of
-from governance.calls import BadCall, Reported, read_call
+from governance.calls import BadCall, Reported, Task, read_call, read_task
 from governance.masks import masker
 from governance.models import Call, CallDetail, SubjectTag, TaskOutcome
+from governance.storable import storable
 
 MOST_CALLS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A call of a batch that was not taken, and why."""
+    """A call (or task) of a batch that was not taken, and why."""
 
     index: int
     code: str
@@ -37,6 +38,7 @@ class Ingested:
     accepted: int
     duplicates: int
     rejected: tuple[Rejection, ...]
+    rejected_tasks: tuple[Rejection, ...] = ()
 
 
 def ingest(
@@ -48,17 +50,29 @@ def ingest(
     tasks: Sequence[object] = (),
 ) -> Ingested:
     """Take a batch; a call that is there already is a duplicate, a bad one is rejected by itself."""
-    reported: list[Reported] = []
-    rejected: list[Rejection] = []
-    for index, raw in enumerate(calls):
-        try:
-            reported.append(read_call(raw))
-        except BadCall as problem:
-            rejected.append(Rejection(index, problem.code, str(problem)))
+    reported, rejected = _read(calls, read_call)
+    outcomes, rejected_tasks = _read(tasks, read_task)
     with transaction.atomic():
         accepted = _write(reported, agent_id=agent_id, environment_id=environment_id, now=now)
-        _write_tasks(tasks, agent_id=agent_id, environment_id=environment_id, now=now)
-    return Ingested(accepted, len(reported) - accepted, tuple(rejected))
+        _write_tasks(outcomes, agent_id=agent_id, environment_id=environment_id, now=now)
+    return Ingested(accepted, len(reported) - accepted, rejected, rejected_tasks)
+
+
+Read = TypeVar("Read")
+
+
+def _read(
+    batch: Sequence[object], read: Callable[[object], Read]
+) -> tuple[list[Read], tuple[Rejection, ...]]:
+    """What can be read of the batch, and why the rest cannot."""
+    found: list[Read] = []
+    rejected: list[Rejection] = []
+    for index, raw in enumerate(batch):
+        try:
+            found.append(read(raw))
+        except BadCall as problem:
+            rejected.append(Rejection(index, problem.code, str(problem)))
+    return found, tuple(rejected)
 
 
 def _write(reported: Sequence[Reported], *, agent_id: UUID, environment_id: UUID, now: datetime) -> int:
@@ -70,7 +84,8 @@ def _write(reported: Sequence[Reported], *, agent_id: UUID, environment_id: UUID
     known = _Known(environment_id, [call for call, _, _ in masked.values()])
     rows = [
         Call(agent_id=agent_id, environment_id=environment_id, received_at=now, **call, **known.refer(call))
-        for call, _, _ in masked.values()
+        # In one order, so that two batches with the same calls do not lock each other out.
+        for _, (call, _, _) in sorted(masked.items())
     ]
     before = _ids(agent_id, environment_id, masked)
     Call.objects.bulk_create([row for row in rows if row.call_id not in before], ignore_conflicts=True)
@@ -103,11 +118,13 @@ def _mask(one: Reported) -> tuple[dict[str, Any], dict[str, Any], frozenset[Any]
     """Both halves of a call, masked: the ids too, for nobody knows what an agent takes for an id."""
     texts = {name: value for name, value in one.row.items() if isinstance(value, str)}
     result = masker().mask({"row": texts, "detail": one.detail})
-    row = {**one.row, **result.value["row"]}
+    # JSON inside a text is read too, and may hold what no database takes.
+    masked = storable(result.value)
+    row = {**one.row, **masked["row"]}
     for name, field in ((f.name, f) for f in Call._meta.fields):
         if isinstance(row.get(name), str) and field.max_length:
             row[name] = row[name][: field.max_length]
-    return row, result.value["detail"], frozenset(result.tags)
+    return row, masked["detail"], frozenset(result.tags)
 
 
 class _Known:
@@ -139,26 +156,27 @@ class _Known:
         return {"skill_id": skill, "version_id": version, "release_id": release, "arm": arm}
 
 
-def _write_tasks(tasks: Sequence[object], *, agent_id: UUID, environment_id: UUID, now: datetime) -> None:
+def _write_tasks(tasks: Sequence[Task], *, agent_id: UUID, environment_id: UUID, now: datetime) -> None:
     rows = [
         TaskOutcome(
             agent_id=agent_id,
             environment_id=environment_id,
-            task_id=masker().mask_text(str(task["task_id"])).value[:200],
-            trace_id=masker().mask_text(str(task.get("trace_id") or "")).value[:200],
-            completed=bool(task.get("completed")),
-            calls=_count(task.get("calls")),
-            replans=_count(task.get("replans")),
+            task_id=_masked_id(task.task_id),
+            trace_id=_masked_id(task.trace_id),
+            completed=task.completed,
+            calls=task.calls,
+            replans=task.replans,
             received_at=now,
         )
         for task in tasks
-        if isinstance(task, Mapping) and task.get("task_id")
     ]
+    rows.sort(key=lambda row: row.task_id)
     TaskOutcome.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and 0 <= value <= 1_000_000 else 0
+def _masked_id(text: str) -> str:
+    masked: str = storable(masker().mask_text(text).value)
+    return masked[:200]
 
 
 def readable_calls(powers: Powers) -> QuerySet[Call]:

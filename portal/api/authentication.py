@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
+from rest_framework.exceptions import (
+    AuthenticationFailed,
+    MethodNotAllowed,
+    NotAuthenticated,
+    PermissionDenied,
+)
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
@@ -30,7 +35,11 @@ class TokenAuthentication(BaseAuthentication):
         bearer = read_token(secret.strip(), now=timezone.now())
         if bearer is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked; ask for a new one.")
-        user = User.objects.get(pk=bearer.user_id) if bearer.user_id else None
+        if bearer.user_id is None:
+            return None, bearer
+        user = User.objects.filter(pk=bearer.user_id, is_active=True).first()
+        if user is None:
+            raise AuthenticationFailed("The account of this token was closed.")
         return user, bearer
 
     def authenticate_header(self, request: Request) -> str:
@@ -42,13 +51,15 @@ class HasScope(BasePermission):
     """The view says what scope each method needs; a view that says nothing is closed."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Whether the token has the scope; raises NotAuthenticated or PermissionDenied."""
+        """Whether the token has the scope; raises NotAuthenticated, MethodNotAllowed, PermissionDenied."""
         bearer = request.auth
         if not isinstance(bearer, Bearer):
             raise NotAuthenticated("This address needs a token: Authorization: Bearer qm_…")
         needed = getattr(view, "scopes", {}).get(request.method)
-        if needed is None or not bearer.scopes.intersection(needed):
-            raise PermissionDenied(f"The token lacks the scope {' or '.join(needed or ('any',))}.")
+        if needed is None:
+            raise MethodNotAllowed(str(request.method))
+        if not bearer.scopes.intersection(needed):
+            raise PermissionDenied(f"The token lacks the scope {' or '.join(needed)}.")
         return True
 
 
@@ -65,7 +76,8 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 def bearer_of(request: Request) -> Bearer:
     """Whom the request's token speaks for."""
-    assert isinstance(request.auth, Bearer)
+    if not isinstance(request.auth, Bearer):
+        raise NotAuthenticated
     return request.auth
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
-from django.http import Http404
-from rest_framework import exceptions, status
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
@@ -15,7 +23,11 @@ from catalog import access, releases, resolution, tokens
 from catalog.advertisement import BadTemplate
 from governance import approvals
 from portal.access import NotFound
+from portal.api.rendering import as_json
 
+log = logging.getLogger(__name__)
+
+TYPE = "application/problem+json"
 TITLES = {
     400: "Bad request",
     401: "Not signed in",
@@ -63,6 +75,10 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     BadTemplate: (422, "template-invalid"),
     RequestDataTooBig: (413, "body-too-large"),
     TooManyFilesSent: (400, "too-many-files"),
+    TooManyFieldsSent: (400, "too-many-fields"),
+    UnreadablePostError: (400, "body-invalid"),
+    SuspiciousOperation: (400, "request-invalid"),
+    BadRequest: (400, "request-invalid"),
 }
 CODES_OF_DRF = {
     "not_authenticated": "not-authenticated",
@@ -74,9 +90,24 @@ CODES_OF_DRF = {
 }
 
 
+def defect(**extra: Any) -> Problem:
+    """What is told of a defect of ours: nothing of the fault leaves the server."""
+    return Problem("server-error", "Something failed on our side; it was logged.", status=500, **extra)
+
+
 def problem(fault: Problem) -> Response:
     """The answer for a refusal."""
-    body = {
+    return Response(body_of(fault), status=fault.status, content_type=TYPE)
+
+
+def bare_problem(fault: Problem) -> HttpResponse:
+    """The same, where no endpoint was reached."""
+    return HttpResponse(as_json(body_of(fault)), status=fault.status, content_type=TYPE)
+
+
+def body_of(fault: Problem) -> dict[str, Any]:
+    """The members of RFC 9457, and ours."""
+    return {
         "type": "about:blank",
         "title": TITLES.get(fault.status, "Error"),
         "status": fault.status,
@@ -85,15 +116,16 @@ def problem(fault: Problem) -> Response:
         **({"errors": list(fault.errors)} if fault.errors else {}),
         **fault.extra,
     }
-    return Response(body, status=fault.status, content_type="application/problem+json")
 
 
-def answer_problem(fault: Exception, context: Mapping[str, Any]) -> Response | None:
-    """The answer for an exception; None for one that is a defect of ours."""
+def answer_problem(fault: Exception, context: Mapping[str, Any]) -> Response:
+    """The answer for an exception of an endpoint; a defect of ours is logged, and 500."""
+    set_rollback()
     known = as_problem(fault)
     if known is None:
-        return None
-    set_rollback()
+        request = context.get("request")
+        log.error("%s failed", getattr(request, "path", "An endpoint"), exc_info=fault)
+        return problem(defect())
     answer = problem(known)
     if isinstance(fault, exceptions.APIException):
         wait, header = getattr(fault, "wait", None), getattr(fault, "auth_header", None)
@@ -102,6 +134,11 @@ def answer_problem(fault: Exception, context: Mapping[str, Any]) -> Response | N
         if header:
             answer["WWW-Authenticate"] = header
     return answer
+
+
+def unknown_address(request: HttpRequest, rest: str = "") -> HttpResponse:
+    """404 for what is no address of the API, whoever asks."""
+    return bare_problem(Problem("not-found", "There is nothing at this address.", status=404))
 
 
 def as_problem(fault: Exception) -> Problem | None:
@@ -115,7 +152,7 @@ def as_problem(fault: Exception) -> Problem | None:
         )
     for kind, (code_status, code) in KNOWN.items():
         if isinstance(fault, kind):
-            return Problem(code, str(fault), status=code_status)
+            return Problem(code, str(fault) or "The request cannot be read.", status=code_status)
     if isinstance(fault, NotFound):
         near = f" Did you mean {', '.join(fault.near)}?" if fault.near else ""
         return Problem("not-found", f"There is no {fault}.{near}", status=404, near=list(fault.near))
@@ -129,14 +166,3 @@ def as_problem(fault: Exception) -> Problem | None:
             CODES_OF_DRF.get(code, code.replace("_", "-")), str(fault.detail), status=fault.status_code
         )
     return None
-
-
-def server_error() -> dict[str, Any]:
-    """The body of a 500: nothing of the fault leaves the server."""
-    return {
-        "type": "about:blank",
-        "title": TITLES[500],
-        "status": status.HTTP_500_INTERNAL_SERVER_ERROR,
-        "detail": "Something failed on our side; it was logged.",
-        "code": "server-error",
-    }

@@ -6,6 +6,7 @@ import mimetypes
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import unquote
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -70,26 +71,34 @@ def feed(request: Request) -> HttpResponse:
     examples=examples.ADVERTISE,
     description="The text for a system prompt; POST fills a template of the agent's own.",
 )
-@endpoint({"GET": "feed", "POST": "feed"})
+@endpoint({"GET": "feed", "POST": "feed"}, any_type=True)
 def advertise(request: Request) -> HttpResponse:
     """The text for a system prompt."""
     seen = _feed(request)
     chosen = [one for one in seen.served.values() if _is_advertised(one)]
     skills, scripts = [_advertised(one) for one in chosen], _flag(request, "scripts")
-    _count(request, seen, chosen, ReadCount.Read.ADVERTISED)
     if request.method == "POST":
-        fields = Fields(request.data)
-        template = fields.text("template", needed=True)
-        fields.check()
-        return _assigned(_text(fill_template(template, skills, scripts=scripts)), seen.arms)
+        answer = _text(fill_template(_template(request), skills, scripts=scripts))
+    else:
+        answer = _as_asked(request, skills, scripts)
+    _count(request, seen, chosen, ReadCount.Read.ADVERTISED)
+    return _assigned(answer, seen.arms)
+
+
+def _template(request: Request) -> str:
+    fields = Fields(request.data)
+    template = fields.text("template", needed=True)
+    fields.check()
+    return template
+
+
+def _as_asked(request: Request, skills: list[Advertised], scripts: bool) -> HttpResponse:
     form = request.query_params.get("format", "markdown")
     if form == "json":
-        body = render_json(as_json(skills, scripts=scripts))
-        return _assigned(HttpResponse(body, content_type="application/json"), seen.arms)
+        return HttpResponse(render_json(as_json(skills, scripts=scripts)), content_type="application/json")
     if form not in {"markdown", "xml"}:
         raise Problem("format-unknown", "format is markdown, xml or json.")
-    text = as_markdown(skills, scripts=scripts) if form == "markdown" else as_xml(skills)
-    return _assigned(_text(text), seen.arms)
+    return _text(as_markdown(skills, scripts=scripts) if form == "markdown" else as_xml(skills))
 
 
 @extend_schema(
@@ -142,14 +151,14 @@ def skill(request: Request, name: str) -> HttpResponse:
     responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     description="A file of a skill, by its path or by its bare name under references/ or assets/.",
 )
-@endpoint({"GET": "feed"})
+@endpoint({"GET": "feed"}, any_type=True)
 def resource(request: Request, name: str, path: str) -> HttpResponse:
     """A file of a skill."""
     seen = _feed(request)
     one = _read(request, seen, name)
     file = find_resource(one, path)
     if matches_etag(request, f'"{file.sha256}"'):
-        return not_modified(f'"{file.sha256}"')
+        return _assigned_one(not_modified(f'"{file.sha256}"'), seen, one)
     _count(request, seen, [one], ReadCount.Read.RESOURCE)
     kind = mimetypes.guess_type(file.path)[0] or "application/octet-stream"
     answer = attachment(blobs.read_blob(file.sha256), file.path.rsplit("/", 1)[-1], kind, file.sha256)
@@ -161,13 +170,13 @@ def resource(request: Request, name: str, path: str) -> HttpResponse:
     responses={(200, "application/zip"): OpenApiTypes.BINARY},
     description="The whole skill as a zip with SKILL.md at its root; the same bytes every time.",
 )
-@endpoint({"GET": "feed"})
+@endpoint({"GET": "feed"}, any_type=True)
 def bundle(request: Request, name: str) -> HttpResponse:
     """The whole skill as a zip."""
     seen = _feed(request)
     one = _read(request, seen, name)
     if matches_etag(request, f'"{one.artifact}"'):
-        return not_modified(f'"{one.artifact}"')
+        return _assigned_one(not_modified(f'"{one.artifact}"'), seen, one)
     _count(request, seen, [one], ReadCount.Read.LOADED)
     file_name = f"{one.folder}-{one.version}.zip"
     answer = attachment(blobs.read_blob(one.artifact), file_name, "application/zip", one.artifact)
@@ -204,10 +213,10 @@ def find_resource(one: Served, path: str) -> ServedFile:
 
     Raises Problem: 400 for a path that leaves the bundle, 404, or 409 where both folders have it.
     """
-    parts = path.replace("\\", "/").split("/")
-    if ".." in parts or path.startswith(("/", "\\")) or ":" in parts[0]:
-        raise Problem("path-traversal", f"The path {path} leaves the bundle.")
+    if leaves_bundle(path):
+        raise Problem("path-traversal", f"The path {path[:200]} leaves the bundle.")
     by_path = {file.path: file for file in one.files}
+    path = path.removeprefix("./")
     if path in by_path:
         return by_path[path]
     found = [
@@ -218,8 +227,20 @@ def find_resource(one: Served, path: str) -> ServedFile:
             "resource-ambiguous", f"{path} is in references/ and in assets/; name the folder.", status=409
         )
     if not found:
-        raise Problem("resource-not-found", f"{one.folder} {one.version} has no file {path}.", status=404)
+        raise Problem(
+            "resource-not-found", f"{one.folder} {one.version} has no file {path[:200]}.", status=404
+        )
     return found[0]
+
+
+def leaves_bundle(path: str) -> bool:
+    """Whether the path would leave a folder that it is joined to, also once it is decoded again."""
+    for _ in range(3):
+        parts = path.replace("\\", "/").split("/")
+        if ".." in parts or parts[0] == "" or ":" in parts[0]:
+            return True
+        path = unquote(path)
+    return False
 
 
 def _resource(file: ServedFile) -> dict[str, Any]:

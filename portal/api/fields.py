@@ -9,6 +9,8 @@ from typing import Any
 from portal.api.errors import Problem
 
 LONGEST = 20_000
+LONGEST_NAME = 64
+MOST_NAMES = 100
 
 
 class Fields:
@@ -38,7 +40,7 @@ class Fields:
         """One of the choices, None where it is absent."""
         value = self.text(name)
         if value and value not in choices:
-            self._wrong(name, f"{name} is {value!r}; give one of {', '.join(choices)}.")
+            self._wrong(name, f"{name} is {value[:80]!r}; give one of {', '.join(choices)}.")
             return None
         return value or None
 
@@ -48,15 +50,16 @@ class Fields:
         if hasattr(self.data, "getlist"):
             value = self.data.getlist(name) or None
             if value and len(value) == 1:
-                value = _listed(value[0])
-        elif isinstance(value, str):
+                value = value[0]
+        if isinstance(value, str):
             value = _listed(value)
         if value is None:
             return None
-        if not isinstance(value, list) or not all(
-            isinstance(item, str) and "\0" not in item for item in value
-        ):
-            self._wrong(name, f"{name} is not a list of names.")
+        if not isinstance(value, list) or not all(map(_is_name, value)) or len(value) > MOST_NAMES:
+            self._wrong(
+                name,
+                f"{name} is not a list of names: at most {MOST_NAMES} of up to {LONGEST_NAME} characters.",
+            )
             return None
         found = tuple(dict.fromkeys(item.strip() for item in value if item.strip()))
         unknown = [item for item in found if choices and item not in choices]
@@ -100,11 +103,15 @@ class Fields:
         self.errors.append({"field": name, "code": "field-invalid", "message": message})
 
 
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_NAME and value.isprintable()
+
+
 def _listed(text: str) -> Any:
     """A field's text as a list: JSON where it looks like it, else split at commas."""
-    if text.lstrip().startswith("["):
-        try:
-            return json.loads(text)
-        except ValueError:
-            return None
-    return text.split(",")
+    if not text.lstrip().startswith("["):
+        return text.split(",")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

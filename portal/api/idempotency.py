@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from functools import wraps
 from hashlib import sha256
 from typing import Any
@@ -16,10 +17,12 @@ from rest_framework.response import Response
 
 from catalog.models import IdempotencyKey
 from portal.api.authentication import bearer_of
-from portal.api.errors import Problem, as_problem, problem
+from portal.api.errors import TYPE, Problem, as_problem, problem
 from portal.api.rendering import as_json
 
 LONGEST = 200
+# No request takes so long; one that is older and has no answer went down with its process.
+LONGEST_WORK = timedelta(minutes=5)
 
 View = Callable[..., Response]
 
@@ -44,7 +47,10 @@ def once(view: View) -> View:
             with transaction.atomic():
                 row.save(force_insert=True)
         except IntegrityError:
-            return _repeat(row)
+            kept = _kept(row)
+            if not _take_over(kept, row):
+                return _repeat(kept)
+            row = kept
         return _first(row, lambda: view(request, *args, **kwargs))
 
     return answer
@@ -65,19 +71,39 @@ def _first(row: IdempotencyKey, work: Callable[[], Response]) -> Response:
     return answer
 
 
-def _repeat(row: IdempotencyKey) -> Response:
-    kept = IdempotencyKey.objects.get(token_id=row.token_id, key=row.key)
+def _kept(row: IdempotencyKey) -> IdempotencyKey:
+    """The row of the first request with this key; raises Problem."""
+    kept = IdempotencyKey.objects.filter(token_id=row.token_id, key=row.key).first()
+    if kept is None:
+        # The first has just failed on our side, and freed the key.
+        raise _still_runs()
     if kept.request_sha256 != row.request_sha256:
         raise Problem(
             "idempotency-key-reused",
             "This Idempotency-Key was used for another request; use a new one.",
             status=422,
         )
+    return kept
+
+
+def _still_runs() -> Problem:
+    return Problem(
+        "request-in-progress", "The first request with this key still runs; ask again.", status=409
+    )
+
+
+def _take_over(kept: IdempotencyKey, row: IdempotencyKey) -> bool:
+    """Whether this request does the work of one that must have died on the way; one taker wins."""
+    dead = IdempotencyKey.objects.filter(
+        pk=kept.pk, status=None, created_at=kept.created_at, created_at__lt=row.created_at - LONGEST_WORK
+    )
+    return bool(dead.update(created_at=row.created_at))
+
+
+def _repeat(kept: IdempotencyKey) -> Response:
     if kept.status is None:
-        raise Problem(
-            "request-in-progress", "The first request with this key still runs; ask again.", status=409
-        )
-    kind = "application/problem+json" if kept.status >= 400 else None
+        raise _still_runs()
+    kind = TYPE if kept.status >= 400 and "code" in (kept.body or {}) else None
     answer = Response(kept.body, status=kept.status, content_type=kind)
     answer["Idempotency-Replayed"] = "true"
     return answer

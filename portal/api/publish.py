@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -13,12 +12,14 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from catalog.access import NotAllowed
 from catalog.admission import Declared
 from catalog.bundles.bundle import PERMISSIONS, RISKS, STABILITIES
 from catalog.bundles.files import Upload
 from catalog.bundles.inline import tree_from_json
 from catalog.models import SkillSet, Team
 from catalog.publishing import Publication, publish_upload, runtimes_of
+from portal import access
 from portal.api import examples
 from portal.api.authentication import actor_of
 from portal.api.endpoints import endpoint
@@ -26,7 +27,7 @@ from portal.api.errors import Problem
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.rendering import JSONParser
-from portal.uploads import read_request_upload
+from portal.uploads import provenance_of, read_request_upload
 
 
 @extend_schema(
@@ -42,13 +43,14 @@ def publish(request: Request) -> Response:
     fields = Fields(request.data)
     declared = read_declared(fields)
     slug, dry_run = fields.text("team", needed=True), fields.flag("dry_run")
-    upload, provenance = _read_upload(request, fields)
+    if not _is_form(request):
+        for name in ("metadata", "resources"):
+            fields.mapping(name)
     fields.check()
-    team = Team.objects.filter(slug=slug).first()
-    if team is None:
-        raise Problem("team-unknown", f"There is no team {slug!r}.", status=422)
+    team = _find_team(request, slug)
     if declared.set_slug and not SkillSet.objects.filter(slug=declared.set_slug).exists():
         raise Problem("set-unknown", f"There is no skill set {declared.set_slug!r}.", status=422)
+    upload, provenance = _read_upload(request, fields)
     publications = publish_upload(
         upload=upload,
         team=team,
@@ -75,15 +77,32 @@ def read_declared(fields: Fields) -> Declared:
     )
 
 
+def _find_team(request: Request, slug: str) -> Team:
+    """The team, asked for its right before the upload is read."""
+    team = Team.objects.filter(slug=slug).first()
+    if team is None:
+        raise Problem("team-unknown", f"There is no team {slug[:80]!r}.", status=422)
+    if not access.powers(request).may_publish(team):
+        raise NotAllowed(f"Publishing for {team.name} needs the role publisher in that team.")
+    return team
+
+
+def _is_form(request: Request) -> bool:
+    return request.content_type.lower().startswith("multipart/")
+
+
 def _read_upload(request: Request, fields: Fields) -> tuple[Upload, dict[str, Any]]:
     """The upload of either form, and where it came from."""
-    if request.content_type.startswith("multipart/"):
-        file = request.FILES.get("file")
-        if not isinstance(file, UploadedFile):
+    if _is_form(request):
+        files = request.FILES.getlist("file")
+        if not files:
             raise Problem("file-missing", "The form has no file; send it as the field `file`.", status=422)
-        return read_request_upload(file), {"form": "archive", "via": "api", "file": (file.name or "")[:200]}
+        if len(files) > 1:
+            raise Problem("file-ambiguous", "The form has several files; put them into one zip.", status=422)
+        return read_request_upload(files[0]), provenance_of(files[0], via="api")
     metadata, resources = fields.mapping("metadata"), fields.mapping("resources")
-    instructions = fields.data.get("instructions") or ""
+    instructions = fields.data.get("instructions")
+    instructions = "" if instructions is None else instructions
     tree = tree_from_json(metadata, instructions, resources, limits=settings.LIMITS)
     return Upload(trees=(tree,)), {"form": "json", "via": "api"}
 
@@ -121,10 +140,8 @@ def show_publication(one: Publication, upload: Upload) -> dict[str, Any]:
 
 def _status(statuses: list[str]) -> int:
     kinds = set(statuses)
-    if kinds == {"rejected"}:
-        return 422
-    if kinds == {"conflict"}:
-        return 409
-    if kinds & {"rejected", "conflict"}:
-        return 422 if kinds == {"rejected", "conflict"} else 207
-    return 201 if "published" in kinds else 200
+    if not kinds & {"rejected", "conflict"}:
+        return 201 if "published" in kinds else 200
+    if len(kinds) > 1:
+        return 207
+    return 422 if "rejected" in kinds else 409

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import IO, Any
 
 import orjson
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+
+from governance.storable import storable
+from portal.api.tolerance import deeper_than, has_null, read_tolerantly
+
+# No body of ours is nested so deep; what walks one later must not run out of stack.
+DEPTH = 64
+BOM = b"\xef\xbb\xbf"
 
 
 class JSONRenderer(BaseRenderer):
@@ -28,15 +37,27 @@ class JSONRenderer(BaseRenderer):
         return b"" if data is None else as_json(data)
 
 
-class ProblemRenderer(JSONRenderer):
-    """The same, for `application/problem+json` (RFC 9457)."""
+class AnyRenderer(JSONRenderer):
+    """For endpoints that answer files or texts: no Accept header is refused, and a problem is JSON."""
 
-    media_type = "application/problem+json"
+    media_type = "*/*"
 
 
 def as_json(data: Any) -> bytes:
-    """The data as JSON; dates and UUIDs as text, anything else by its own text."""
-    return orjson.dumps(data, default=str, option=orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS)
+    """The data as JSON; dates and UUIDs as text, anything else by its own text.
+
+    Whole numbers over 64 bits (an author may write one into a schema) are written as they are.
+    """
+    try:
+        return orjson.dumps(data, default=str, option=orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        return json.dumps(storable(data), default=_as_text, separators=(",", ":")).encode()
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return str(value)
 
 
 class JSONParser(BaseParser):
@@ -59,13 +80,18 @@ class JSONParser(BaseParser):
             data = orjson.loads(body)
         except orjson.JSONDecodeError as fault:
             raise ParseError(f"The body is not JSON: {fault}.") from fault
+        if deeper_than(DEPTH, data):
+            raise ParseError(f"The body is nested more than {DEPTH} levels deep.")
         if b"\\u0000" in body and has_null(data):
             raise ParseError("A text in the body holds a NUL character; remove it.")
         return data
 
 
 class TolerantJSONParser(JSONParser):
-    """For reports of agents: a NUL becomes U+FFFD, so that a call is not lost over it."""
+    """For reports of agents, so that no call is lost over half a character in another one.
+
+    A NUL, a lone surrogate and what is not UTF-8 become U+FFFD; NaN and infinities become null.
+    """
 
     def parse(
         self,
@@ -78,8 +104,11 @@ class TolerantJSONParser(JSONParser):
         try:
             data = orjson.loads(body)
         except orjson.JSONDecodeError as fault:
-            raise ParseError(f"The body is not JSON: {fault}.") from fault
-        return without_null(data) if b"\\u0000" in body else data
+            try:
+                return storable(read_tolerantly(body))
+            except (ValueError, RecursionError):
+                raise ParseError(f"The body is not JSON: {fault}.") from fault
+        return storable(data) if b"\\u0000" in body else data
 
 
 def read_body(stream: IO[Any]) -> bytes:
@@ -88,22 +117,4 @@ def read_body(stream: IO[Any]) -> bytes:
         body: bytes = stream.read()
     except OSError as fault:
         raise ParseError("The body ended before its declared length.") from fault
-    return body
-
-
-def has_null(value: Any) -> bool:
-    """Whether some text in the value holds a NUL."""
-    if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, dict):
-        return any(has_null(key) or has_null(item) for key, item in value.items())
-    return isinstance(value, list) and any(map(has_null, value))
-
-
-def without_null(value: Any) -> Any:
-    """The value with U+FFFD for each NUL."""
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd")
-    if isinstance(value, dict):
-        return {without_null(key): without_null(item) for key, item in value.items()}
-    return [without_null(item) for item in value] if isinstance(value, list) else value
+    return body.removeprefix(BOM)

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from catalog import blobs
 from catalog.access import visible_skills
+from catalog.bundles.bundle import RISKS
 from catalog.cards import public_card
 from catalog.models import Release, Skill, State, Version
 from portal import access
@@ -85,10 +86,10 @@ def version_detail(request: Request, name: str, version: str) -> Response:
 @extend_schema(
     responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}, description="The bytes of a file."
 )
-@endpoint({"GET": "read"})
+@endpoint({"GET": "read"}, any_type=True)
 def version_file(request: Request, name: str, version: str, path: str) -> HttpResponse:
     """The bytes of a file."""
-    found = access.version_read(request, name, version)
+    found = _readable(request, name, version)
     file = found.files.filter(path=path).first()
     if file is None:
         raise Problem("file-not-found", f"{found} has no file {path}.", status=404)
@@ -99,16 +100,22 @@ def version_file(request: Request, name: str, version: str, path: str) -> HttpRe
 
 
 @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, description="The version as a zip.")
-@endpoint({"GET": "read"})
+@endpoint({"GET": "read"}, any_type=True)
 def version_bundle(request: Request, name: str, version: str) -> HttpResponse:
     """The version as a zip with SKILL.md at its root."""
-    found = access.version_read(request, name, version)
-    if found.revoked_at:
-        raise Problem("version-revoked", f"{found} was revoked and is not given out.", status=410)
+    found = _readable(request, name, version)
     if matches_etag(request, f'"{found.artifact_id}"'):
         return not_modified(f'"{found.artifact_id}"')
     file_name = f"{found.skill.folder}-{found.version}.zip"
     return attachment(blobs.read_blob(found.artifact_id), file_name, "application/zip", found.artifact_id)
+
+
+def _readable(request: Request, name: str, version: str) -> Version:
+    """The version, unless its bytes are given to nobody any more."""
+    found = access.version_read(request, name, version)
+    if found.revoked_at:
+        raise Problem("version-revoked", f"{found} was revoked and is not given out.", status=410)
+    return found
 
 
 def _filtered(request: Request, skills: QuerySet[Skill]) -> QuerySet[Skill]:
@@ -124,7 +131,7 @@ def _filtered(request: Request, skills: QuerySet[Skill]) -> QuerySet[Skill]:
     if tag := asked.get("tag"):
         skills = skills.filter(tags__tag=tag)
     if risk := asked.get("risk"):
-        skills = skills.filter(latest__risk_level=risk)
+        skills = skills.filter(_of_risk(risk))
     environment, status = asked.get("environment"), asked.get("status")
     if environment or status:
         releases = (
@@ -134,6 +141,15 @@ def _filtered(request: Request, skills: QuerySet[Skill]) -> QuerySet[Skill]:
             releases = releases.filter(environment__name=environment)
         skills = skills.filter(pk__in=releases.values("skill_id"))
     return skills.distinct()
+
+
+def _of_risk(risk: str) -> Q:
+    """Skills whose latest version has this effective risk: the higher one of declared and suggested."""
+    if risk not in RISKS:
+        raise Problem("field-invalid", f"risk is not one of {', '.join(RISKS)}.")
+    known = RISKS[: RISKS.index(risk) + 1]
+    none_higher = Q(latest__risk_level__in=known, latest__suggested_risk__in=known)
+    return none_higher & (Q(latest__risk_level=risk) | Q(latest__suggested_risk=risk))
 
 
 def _with_parts(skills: QuerySet[Skill]) -> QuerySet[Skill]:

@@ -26,6 +26,7 @@ from portal.api.fields import Fields
 from portal.api.paging import page_of
 from portal.api.rendering import TolerantJSONParser
 
+EARLIEST, LATEST = 1900, 9000
 FILTERS = ("skill", "version", "environment", "agent", "outcome", "stage", "since", "until", "q")
 EXACT = {
     "skill": "skill_text",
@@ -65,7 +66,8 @@ def trace_list(request: Request) -> Response:
     if until := asked.get("until"):
         calls = calls.filter(started_at__lt=read_moment("until", until))
     if q := asked.get("q", "").strip():
-        calls = calls.filter(detail__user_intent__icontains=q)
+        # What was masked on the way in is found by what it was.
+        calls = calls.filter(detail__user_intent__icontains=masker().mask_text(q).value)
     return Response(page_of(request, calls, key="-started_at", show=show_call))
 
 
@@ -89,10 +91,14 @@ def _report(request: Request) -> Response:
         environment_id=bearer.environment_id,
         now=timezone.now(),
     )
-    rejected = [asdict(one) for one in done.rejected]
-    return Response(
-        {"accepted": done.accepted, "duplicates": done.duplicates, "rejected": rejected}, status=202
-    )
+    told = {
+        "accepted": done.accepted,
+        "duplicates": done.duplicates,
+        "rejected": [asdict(one) for one in done.rejected],
+    }
+    if done.rejected_tasks:
+        told["rejected_tasks"] = [asdict(one) for one in done.rejected_tasks]
+    return Response(told, status=202)
 
 
 @extend_schema(
@@ -119,7 +125,8 @@ def read_moment(name: str, text: str) -> datetime:
         moment = parse_datetime(text)
     except ValueError:
         moment = None
-    if moment is None:
+    # Near the ends of the calendar a change of zone leaves it.
+    if moment is None or not EARLIEST <= moment.year <= LATEST:
         raise Problem("field-invalid", f"{name} is not a time such as 2026-11-30T12:00:00Z.")
     return moment if moment.tzinfo else timezone.make_aware(moment)
 

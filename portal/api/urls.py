@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.contrib.auth.decorators import login_not_required
+from django.urls import path, re_path
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView
 
-from portal.api import audit_log, feed, publish, releases, skills, traces
+from portal.api import audit_log, errors, feed, publish, releases, skills, traces
 
 urlpatterns = [
-    path(
-        "schema/",
+    re_path(
+        "^schema/?$",
         SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[], throttle_classes=[]),
         name="api-schema",
     ),
@@ -41,4 +43,5 @@ urlpatterns = [
     path("traces/<path:trace_id>", traces.trace_detail, name="api-trace-detail"),
     path("audit-log", audit_log.audit_log, name="api-audit-log"),
     path("audit-log/verify", audit_log.audit_log_verify, name="api-audit-log-verify"),
+    re_path("^(?P<rest>.*)$", login_not_required(csrf_exempt(errors.unknown_address)), name="api-unknown"),
 ]

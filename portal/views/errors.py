@@ -6,7 +6,7 @@ import logging
 import sys
 from uuid import uuid4
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -14,10 +14,13 @@ from django.utils.translation import gettext as _
 from catalog.access import NotAllowed
 from catalog.models import Role, User
 from portal.access import NotFound
+from portal.api.errors import Problem, bare_problem, defect
 
 log = logging.getLogger(__name__)
 
 SECRET_FIELDS = ("password", "token", "secret", "csrf", "key")
+# As the API calls these refusals.
+CODES = {403: "not-allowed", 404: "not-found"}
 MOST_KEPT = 20
 LONGEST_KEPT = 20_000
 
@@ -68,7 +71,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     fault = sys.exc_info()[0]
     log.error("Reference %s: %s", reference, fault.__name__ if fault else "unknown")
     if _wants_json(request):
-        return JsonResponse({"title": "Server error", "status": 500, "reference": reference}, status=500)
+        return bare_problem(defect(reference=reference))
     page = render_to_string("errors/server_error.html", {"reference": reference})
     return HttpResponse(page, status=500)
 
@@ -109,8 +112,8 @@ def _wants_json(request: HttpRequest) -> bool:
 
 def _answer(request: HttpRequest, status: int, **context: object) -> HttpResponse:
     if _wants_json(request):
-        problem = {"title": context["title"], "status": status, "detail": context["text"]}
-        return JsonResponse(problem, status=status, content_type="application/problem+json")
+        detail = f"{context['title']}. {context['text']}"
+        return bare_problem(Problem(CODES.get(status, "request-invalid"), detail, status=status))
     if getattr(request, "htmx", False):
         toast = {"tone": "bad", "text": context["title"], "detail": context["text"]}
         answer = render(request, "includes/toast.html", toast, status=status)
