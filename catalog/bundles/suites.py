@@ -55,7 +55,7 @@ def read_suite(fields: Fields, input_schema: MappingOf[str, Any] | None) -> Test
         return None
     if len(reader.cases) < FEW:
         problem = (
-            f"has {len(reader.cases)} cases, and fewer than {FEW} tell little about how steady a skill is"
+            f"has {_count(len(reader.cases))}, and fewer than {FEW} tell little about how steady a skill is"
         )
         fields.report("advice", "test-cases-few", "test_suite", problem, "Add cases from real calls.")
     return TestSuite(tuple(reader.cases), reader.targets)
