@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 
 from catalog.bundles.findings import Finding, Severity
@@ -30,9 +31,10 @@ _HIDDEN = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
+# The ones that writing knows, which come in great numbers.
+_ONE_ZERO_WIDTH = frozenset("\u00ad\u200b\u200c\u200d")
 _MESSAGE_SELECTORS = 4
 """Selectors after letters that have no variants; fewer are slips."""
-MAX_PER_FILE = 60
 _NON_JOINER, _JOINER, _SPACE = "\u200c", "\u200d", "\u200b"
 
 # Blocks of scripts whose spelling needs joiners (Unicode 16, 23.2) or breaks words without spaces.
@@ -76,16 +78,16 @@ def scan(text: Text) -> Iterator[Finding]:
     """Findings about hidden characters in one text; a line is told once for each kind."""
     if text.text.isascii():
         return
-    told: set[tuple[str, int]] = set()
+    told: Counter[str] = Counter()
+    quiet: dict[str, int] = {}
     stray: list[int] = []
     for run in _HIDDEN.finditer(text.text):
         for code, at in _judged(text.text, run, stray):
-            line = text.line(at)
-            if (code, line) not in told and sum(other == code for other, _ in told) < MAX_PER_RULE:
-                told.add((code, line))
-                yield _finding(code, text, line)
-        if len(told) >= MAX_PER_FILE:
-            return
+            # Up to here the line has been told of.
+            if at > quiet.get(code, -1) and told[code] < MAX_PER_RULE:
+                told[code] += 1
+                quiet[code] = text.line_end(at)
+                yield _finding(code, text, text.line(at))
     if len(stray) >= _MESSAGE_SELECTORS:
         yield _finding("unicode-variation-smuggling", text, text.line(stray[0]))
 
@@ -97,6 +99,10 @@ def _finding(code: str, text: Text, line: int) -> Finding:
 
 def _judged(text: str, run: re.Match[str], stray: list[int]) -> Iterator[tuple[str, int]]:
     """What is wrong with a run of hidden characters, and where; single odd selectors go to `stray`."""
+    if run.group() in _ONE_ZERO_WIDTH:
+        if not _is_needed(run.group(), text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]):
+            yield "zero-width-chars", run.start()
+        return
     if len(run.group()) == 1 and _SELECTORS.match(run.group()):
         if _is_plain_letter(text[run.start() - 1 : run.start()]):
             stray.append(run.start())
