@@ -1,7 +1,10 @@
 """Personal data and credentials are replaced by masks before anything is written.
 
 A mask reads `[EMAIL·7f3a]`: the kind, a middle dot, four hex digits of a keyed hash of the value. The same value
-has the same mask under one key, so traces can be correlated; nothing leads back from a mask to a value.
+has the same mask under one key, however it was spelled, so traces can be correlated; nothing leads back from a
+mask to a value. What was masked is also told as tags, the full hashes, by which an erasure request finds it.
+
+Each detector looks for a cheap character that its kind cannot do without and verifies around it.
 """
 
 from governance.masking.masker import Masker

@@ -1,13 +1,61 @@
-"""Where a number begins and ends. ASCII only: beside Chinese or Cyrillic letters a number stands alone."""
+"""Where a number begins and ends: whether it stands alone or is part of an identifier or a longer number."""
 
 from __future__ import annotations
 
 import re
 
-_GLUED_BEFORE = re.compile(r"(?:[A-Za-z0-9_]|[A-Za-z0-9_][-#]|[0-9][.,:/])\Z")
-_GLUED_AFTER = re.compile(r"[A-Za-z0-9_]|[-][A-Za-z0-9_]|[.,:][0-9]")
+from governance.masking.words import DIGIT, LETTERS, WORD, WORD_CHARACTERS, words
+
+_NEAR = 40
+_SHORT = 7
+# Words that stand before a number of a person, so that `tel-…` and `user_…` are no identifiers of their own.
+_OWNERS = words(
+    "tel phone telephone mobile mob cell fax sms call user usr customer client member contact account acct owner "
+    "card whatsapp wechat wx wa qq otp msisdn iphone id idcard sfz buyer guest driver patient employee uid"
+)
+_ENDING = re.compile(r"\.0+(?![0-9.])")
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether these characters are no part of a longer identifier or number."""
-    return not _GLUED_BEFORE.search(text[max(0, start - 2) : start]) and not _GLUED_AFTER.match(text, end)
+    """Whether the characters from start to end are no part of a longer identifier or number.
+
+    `ORD-2024-00017` and the digits of a UUID do not stand alone; a hyphen between two long numbers parts them.
+    """
+    return _free_before(text, start) and _free_after(text, end)
+
+
+def _free_before(text: str, start: int) -> bool:
+    last = text[start - 1 : start]
+    if last == ".":
+        return text[start - 2 : start - 1] not in DIGIT
+    if last not in WORD and last != "-":
+        return True
+    if last not in ("_", "-"):
+        return False
+    before = text[max(0, start - 1 - _NEAR) : start - 1]
+    *others, segment = before[len(before.rstrip(WORD_CHARACTERS + "-")) :].split("-")
+    if segment.isdigit():
+        return last == "-" and len(segment) >= _SHORT and all(map(_is_free, others))
+    return _is_free(segment) and (last == "-" or segment != "")
+
+
+def _is_free(segment: str) -> bool:
+    """Whether a part before a hyphen is a long number or ends with a word that stands before numbers."""
+    if segment.isdigit():
+        return len(segment) >= _SHORT
+    return not segment or segment[len(segment.rstrip(LETTERS)) :].lower() in _OWNERS
+
+
+def _free_after(text: str, end: int) -> bool:
+    first = text[end : end + 1]
+    if first == ".":
+        return text[end + 1 : end + 2] not in DIGIT or bool(_ENDING.match(text, end))
+    if first == "_":
+        return text[end + 1 : end + 2] not in DIGIT
+    if first != "-":
+        return first not in WORD
+    after = text[end + 1 : end + 1 + _NEAR]
+    segment = after[: len(after) - len(after.lstrip(WORD_CHARACTERS))]
+    if segment.isdigit():
+        return len(segment) >= _SHORT
+    return not any(char in DIGIT for char in segment)

@@ -8,41 +8,47 @@ from governance.masking.boundaries import stands_alone
 from governance.masking.masks import CARD
 from governance.masking.spans import Span
 
-_SHAPE = re.compile(r"[0-9]{13,19}|[0-9]{4}([ -])[0-9]{4,6}(?:\1[0-9]{1,7}){1,3}+|[0-9]{6}[ -][0-9]{10,13}")
+_SHAPES = re.compile(
+    r"[0-9]{13,19}"
+    r"|[0-9]{4}(?P<four>[ \u00a0\u202f./\-\u2010-\u2015])[0-9]{4}(?P=four)[0-9]{4}(?P=four)[0-9]{1,4}(?:(?P=four)[0-9]{1,3})?"
+    r"|[0-9]{4}(?P<six>[ \u00a0\u202f.\-\u2010-\u2015])[0-9]{6}(?P=six)[0-9]{4,5}"
+    r"|[0-9]{6}[ \-][0-9]{9,13}"
+)
 _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
-# First digits from and to, and the lengths issued under them.
+_SIXTEEN_UP = frozenset((16, 17, 18, 19))
+_MAESTRO = frozenset((13, 14, 15, 16, 17, 18, 19))
+# The first six digits, from and to, and the lengths issued under them.
 _ISSUERS: tuple[tuple[int, int, frozenset[int]], ...] = (
     (400000, 499999, frozenset((13, 16, 19))),  # Visa
     (510000, 559999, frozenset((16,))),  # Mastercard
     (222100, 272099, frozenset((16,))),  # Mastercard
     (340000, 349999, frozenset((15,))),  # American Express
     (370000, 379999, frozenset((15,))),  # American Express
-    (620000, 629999, frozenset((16, 17, 18, 19))),  # UnionPay
-    (810000, 829999, frozenset((16, 17, 18, 19))),  # UnionPay, RuPay
-    (601100, 601199, frozenset((16, 17, 18, 19))),  # Discover
-    (640000, 659999, frozenset((16, 17, 18, 19))),  # Discover
-    (352800, 358999, frozenset((16, 17, 18, 19))),  # JCB
-    (220000, 220499, frozenset((16, 17, 18, 19))),  # Mir
+    (620000, 629999, _SIXTEEN_UP),  # UnionPay
+    (810000, 829999, _SIXTEEN_UP),  # UnionPay, RuPay
+    (601100, 601199, _SIXTEEN_UP),  # Discover
+    (640000, 659999, _SIXTEEN_UP),  # Discover
+    (352800, 358999, _SIXTEEN_UP),  # JCB
+    (220000, 220499, _SIXTEEN_UP),  # Mir
     (300000, 305999, frozenset((14, 16))),  # Diners Club
     (360000, 369999, frozenset((14, 16))),  # Diners Club
     (380000, 399999, frozenset((14, 16))),  # Diners Club
-    (501800, 503999, frozenset((13, 14, 15, 16, 17, 18, 19))),  # Maestro
-    (589300, 589399, frozenset((13, 14, 15, 16, 17, 18, 19))),  # Maestro
-    (630400, 639099, frozenset((13, 14, 15, 16, 17, 18, 19))),  # Maestro
-    (675900, 676399, frozenset((13, 14, 15, 16, 17, 18, 19))),  # Maestro
-    (955800, 955899, frozenset((19,))),  # ICBC before UnionPay
+    (501800, 503999, _MAESTRO),
+    (589300, 589399, _MAESTRO),
+    (630400, 639099, _MAESTRO),
+    (675900, 676399, _MAESTRO),
+    (600000, 609999, frozenset((16, 19))),  # RuPay, banks of China before UnionPay
+    (955800, 955899, frozenset((16, 19))),  # ICBC before UnionPay
 )
 
 
 def card_at(text: str, start: int) -> Span | None:
-    """The card number that begins here; its normal form is the digits alone."""
-    match = _SHAPE.match(text, start)
+    """The card number that begins here; the normal form is the digits alone."""
+    match = _SHAPES.match(text, start)
     if not match or not stands_alone(text, start, match.end()):
         return None
-    number = match.group().replace(" ", "").replace("-", "")
-    if not is_card(number):
-        return None
-    return Span(start, match.end(), CARD, number)
+    number = "".join(filter(str.isdigit, match.group()))
+    return Span(start, match.end(), CARD, number) if is_card(number) else None
 
 
 def is_card(number: str) -> bool:

@@ -1,54 +1,89 @@
-"""Keys and tokens that an issuer gave a form of their own, and values behind `Bearer` and `Basic`."""
+"""Keys and tokens whose issuers gave them a form of their own, and what follows `Bearer` and `Basic`.
+
+The forms are those of the issuers' documentation; lengths are lenient, for issuers lengthen their keys.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Iterator
 
 from governance.masking.masks import JWT, KEY, TOKEN
 from governance.masking.spans import Span
 
-_KEYS = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"
-    r"|gh[pousr]_[A-Za-z0-9]{20,255}"
-    r"|github_pat_[A-Za-z0-9_]{20,255}"
-    r"|sk-[A-Za-z0-9_-]{20,255}"
-    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{10,255}"
-    r"|xox[a-z]-[A-Za-z0-9-]{10,255}"
-    r"|xapp-[A-Za-z0-9-]{10,255}"
-    r"|gl[a-z]{2,8}-[A-Za-z0-9_-]{20,255}"
-    r"|AIza[A-Za-z0-9_-]{35}"
-    r"|ya29\.[A-Za-z0-9_-]{20,1000}"
-    r"|hf_[A-Za-z0-9]{30,40}"
-    r"|npm_[A-Za-z0-9]{36}"
-    r"|pypi-[A-Za-z0-9_-]{50,255}"
-    r"|SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"
-    r"|dop_v1_[a-f0-9]{64}"
-    r"|shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"
-    r"|LTAI[A-Za-z0-9]{12,20}"
-    r"|AKID[A-Za-z0-9]{13,40}"
-    r"|hvs\.[A-Za-z0-9_-]{20,255}"
-    r"|qm_[A-Za-z0-9_-]{20,255}"
-    r")"
+# With a hyphen or an underscore in them, which is what `find` looks for first.
+_MARKED = re.compile(
+    r"(?:gh[pousr]_[A-Za-z0-9]{16,255}"  # GitHub
+    r"|github_pat_[A-Za-z0-9_]{16,255}"
+    r"|sk-[A-Za-z0-9_-]{16,255}"  # OpenAI, Anthropic, OpenRouter, DeepSeek
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{10,255}|whsec_[A-Za-z0-9+/=]{16,255}"  # Stripe
+    r"|xox[a-z]-[A-Za-z0-9-]{10,255}|xapp-[A-Za-z0-9-]{10,255}|xoxe\.xox[bp]-[A-Za-z0-9-]{10,255}"  # Slack
+    r"|gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_.-]{16,255}"  # GitLab
+    r"|AIza[A-Za-z0-9_-]{30,40}|GOCSPX-[A-Za-z0-9_-]{20,40}|ya29\.[A-Za-z0-9_-]{16,2048}"  # Google
+    r"|hf_[A-Za-z0-9]{30,64}|api_org_[A-Za-z0-9]{30,64}"  # Hugging Face
+    r"|gsk_[A-Za-z0-9]{40,64}|xai-[A-Za-z0-9]{60,100}|pplx-[A-Za-z0-9]{40,64}|r8_[A-Za-z0-9]{30,48}"  # models
+    r"|npm_[A-Za-z0-9]{30,64}|pypi-[A-Za-z0-9_-]{40,512}|dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,64}"  # packages
+    r"|SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}|key-[a-f0-9]{32}|[a-f0-9]{32}-us[0-9]{1,2}"  # mail
+    r"|do[opr]_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}|sq0[a-z]{3}-[A-Za-z0-9_-]{20,64}"
+    r"|(?:ntn|secret)_[A-Za-z0-9]{40,64}|lin_(?:api|oauth)_[A-Za-z0-9]{32,64}|fig[dru]_[A-Za-z0-9_-]{30,64}"
+    r"|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}|sbp_[a-f0-9]{40}|ATATT3[A-Za-z0-9_=-]{40,255}"
+    r"|sntry[su]_[A-Za-z0-9+/=_-]{30,255}|NRAK-[A-Z0-9]{27}|dapi[a-f0-9]{32}(?:-[0-9])?|AGE-SECRET-KEY-1[A-Z0-9]{50,64}"
+    r"|hv[sbr]\.[A-Za-z0-9_-]{20,255}|[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"  # Vault, Telegram
+    r"|qm_[A-Za-z0-9_-]{16,255})"
 )
-_PEM = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_PEM_END = re.compile(r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{4,}+(?:\.[A-Za-z0-9_-]*+){0,3}")
-_SCHEME = re.compile(r"\b(?:bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/-]{8,}+=*+)", re.IGNORECASE | re.ASCII)
+_PLAIN = re.compile(
+    r"(?:A(?:KI|SI|BI|CC|3T)A[A-Z0-9]{16}|AKID[A-Za-z0-9]{13,40}|LTAI[A-Za-z0-9]{12,24}|AIza[A-Za-z0-9_-]{30,40}"
+    r"|dapi[a-f0-9]{32}|hv[sbr]\.[A-Za-z0-9]{20,255}|ya29\.[A-Za-z0-9]{16,2048}|SG\.[A-Za-z0-9]{16,32}\.[A-Za-z0-9]{16,64}"
+    r"|[0-9]{8,10}:AA[A-Za-z0-9]{32,34})"
+)
+_PLAIN_STARTS = ("AKI", "ASIA", "ABIA", "ACCA", "LTAI", "AIza", "dapi", "hvs.", "hvb.", "ya29.", "SG.", ":AA")
+# Words joined by hyphens or underscores: `sk-learn-estimators`, `qm_masking_key_rotation`.
+_NAME = re.compile(r"(?:[a-z]{1,20}|v?[0-9]{1,4})(?:[_-](?:[a-z]{1,20}|v?[0-9]{1,4}))+")
+_GLUE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+
+_PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_JWT = re.compile(
+    r"eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*+\.?(?:[A-Za-z0-9_-]{2,}+\.?){0,3}(?<=[A-Za-z0-9_-])"
+)
+_WEBHOOK = re.compile(
+    r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,128})"
+    r"|discord(?:app)?\.com/api/webhooks/([0-9]{10,24}/[A-Za-z0-9_-]{20,128})"
+)
+_SCHEME = re.compile(r"(?<![A-Za-z0-9_])(bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,}+=*+)", re.IGNORECASE)
+_SCHEME_SIGNS = ("earer ", "EARER ", "asic ", "ASIC ", "earer\t", "asic\t")
 
 
 def find(text: str) -> Iterator[Span]:
-    """Keys, JSON Web Tokens and credentials behind a scheme; the normal form is the value itself."""
-    for match in _KEYS.finditer(text):
-        yield Span(match.start(), match.end(), KEY, match.group())
-    if "-----BEGIN" in text:
-        yield from _private_keys(text)
+    """Keys, JSON Web Tokens, private keys, webhooks, and credentials behind a scheme; the normal form is the value."""
+    if len(text) < 16:
+        return
+    if "-" in text or "_" in text:
+        yield from _keys(text, _MARKED)
+        if "-----BEGIN" in text:
+            yield from _private_keys(text)
+    if any(start in text for start in _PLAIN_STARTS):
+        yield from _keys(text, _PLAIN)
     if "eyJ" in text:
-        for match in _JWT.finditer(text):
-            yield Span(match.start(), match.end(), JWT, match.group())
-    for match in _SCHEME.finditer(text):
-        yield Span(match.start(1), match.end(1), TOKEN, match[1])
+        yield from _tokens(text)
+    if "hook" in text:
+        for match in _WEBHOOK.finditer(text):
+            yield Span(match.start(), match.end(), KEY, match[1] or match[2])
+    if any(sign in text for sign in _SCHEME_SIGNS):
+        yield from _behind_schemes(text)
+
+
+def _keys(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
+    match = shape.search(text)
+    while match:
+        start, end = match.span()
+        if text[start - 1 : start] not in _GLUE and not _NAME.fullmatch(match.group()):
+            yield Span(start, end, KEY, match.group())
+        else:
+            end = start + 1
+        match = shape.search(text, end)
 
 
 def _private_keys(text: str) -> Iterator[Span]:
@@ -57,5 +92,37 @@ def _private_keys(text: str) -> Iterator[Span]:
     while match:
         closing = _PEM_END.search(text, match.end())
         end = closing.end() if closing else len(text)
-        yield Span(match.start(), end, KEY, "".join(text[match.start() : end].split()))
+        body = re.sub(r"\\[nr]|\s", "", text[match.end() : closing.start() if closing else end])
+        yield Span(match.start(), end, KEY, body)
         match = _PEM.search(text, end)
+
+
+def _tokens(text: str) -> Iterator[Span]:
+    match = _JWT.search(text)
+    while match:
+        start, end = match.span()
+        if text[start - 1 : start] not in _GLUE and "." in match.group():
+            yield Span(start, end, JWT, match.group())
+        match = _JWT.search(text, end)
+
+
+def _behind_schemes(text: str) -> Iterator[Span]:
+    for match in _SCHEME.finditer(text):
+        value = match[2].rstrip(".")
+        if _is_credential(match[1].lower(), value):
+            yield Span(match.start(2), match.start(2) + len(value), TOKEN, value)
+
+
+def _is_credential(scheme: str, value: str) -> bool:
+    """Whether this is no prose, such as *basic authentication* or *bearer of news*."""
+    if scheme == "basic":
+        try:
+            return b":" in base64.b64decode(value + "=" * (-len(value) % 4))
+        except (binascii.Error, ValueError):
+            return False
+    letters = value.strip("-/._")
+    return (
+        len(letters) >= 24
+        or not letters.isalpha()
+        or not (letters.islower() or letters.istitle() or letters.isupper())
+    )

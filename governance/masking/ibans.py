@@ -7,131 +7,43 @@ from collections.abc import Iterator
 
 from governance.masking.masks import IBAN
 from governance.masking.spans import Span
+from governance.masking.words import WORD
 
-_START = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z]{2}[0-9]{2}[ -]?[A-Za-z0-9]{4}")
-# The IBAN registry of SWIFT.
-_LENGTHS = {
-    code: int(length)
-    for code, length in (
-        entry.split(":")
-        for entry in [
-            "AD:24",
-            "AE:23",
-            "AL:28",
-            "AT:20",
-            "AZ:28",
-            "BA:20",
-            "BE:16",
-            "BG:22",
-            "BH:22",
-            "BI:27",
-            "BR:29",
-            "BY:28",
-            "CH:21",
-            "CR:22",
-            "CY:28",
-            "CZ:24",
-            "DE:22",
-            "DJ:27",
-            "DK:18",
-            "DO:28",
-            "EE:20",
-            "EG:29",
-            "ES:24",
-            "FI:18",
-            "FK:18",
-            "FO:18",
-            "FR:27",
-            "GB:22",
-            "GE:22",
-            "GI:23",
-            "GL:18",
-            "GR:27",
-            "GT:28",
-            "HN:28",
-            "HR:21",
-            "HU:28",
-            "IE:22",
-            "IL:23",
-            "IQ:23",
-            "IS:26",
-            "IT:27",
-            "JO:30",
-            "KW:30",
-            "KZ:20",
-            "LB:28",
-            "LC:32",
-            "LI:21",
-            "LT:20",
-            "LU:20",
-            "LV:21",
-            "LY:25",
-            "MC:27",
-            "MD:24",
-            "ME:22",
-            "MK:19",
-            "MN:20",
-            "MR:27",
-            "MT:31",
-            "MU:30",
-            "NI:28",
-            "NL:18",
-            "NO:15",
-            "OM:23",
-            "PK:24",
-            "PL:28",
-            "PS:29",
-            "PT:25",
-            "QA:29",
-            "RO:24",
-            "RS:22",
-            "RU:33",
-            "SA:24",
-            "SC:31",
-            "SD:18",
-            "SE:24",
-            "SI:19",
-            "SK:24",
-            "SM:27",
-            "SO:23",
-            "ST:25",
-            "SV:28",
-            "TL:23",
-            "TN:24",
-            "TR:26",
-            "UA:29",
-            "VA:22",
-            "VG:24",
-            "XK:20",
-            "YE:30",
-        ]
-    )
-}
+_START = re.compile(r"[A-Za-z]{2}[0-9]{2}[ \u00a0.\-]?[A-Za-z0-9]{4}")
+_SEPARATORS = " \u00a0.-"
+# SWIFT's registry of IBANs, by their length.
+_COUNTRIES = {
+    15: "NO", 16: "BE", 18: "DK FK FO FI GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK", 21: "CH HR LI LV",
+    22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL", 24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "LY PT ST", 26: "IS TR", 27: "BI DJ FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
+    29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC", 32: "LC", 33: "RU",
+}  # fmt: skip
+_LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
 
 
 def find(text: str) -> Iterator[Span]:
-    """Account numbers in the text; in normal form they have no separators and capital letters."""
-    for match in _START.finditer(text):
-        length = _LENGTHS.get(match.group()[:2].upper())
-        if length is None:
-            continue
-        end = _end(text, match.start(), length)
-        number = re.sub(r"[ -]", "", text[match.start() : end]).upper()
+    """Account numbers in the text; the normal form has no separators and capital letters."""
+    match = _START.search(text)
+    while match:
+        start = match.start()
+        length = _LENGTHS.get(text[start : start + 2].upper(), 0)
+        end = _end(text, start, length) if length and text[start - 1 : start] not in WORD else 0
+        number = "".join(filter(str.isalnum, text[start:end])).upper()
         if end and _checks(number):
-            yield Span(match.start(), end, IBAN, number)
+            yield Span(start, end, IBAN, number)
+        match = _START.search(text, end or start + 1)
 
 
 def _end(text: str, start: int, length: int) -> int:
-    """Where the number ends that has so many letters and digits from here, single separators aside; 0 if none."""
+    """Where the number ends that has so many letters and digits, single separators aside; 0 if none."""
     at = start
     while at < len(text) and length:
-        if text[at].isascii() and text[at].isalnum():
+        if text[at] in WORD and text[at] != "_":
             length -= 1
-        elif text[at] not in " -" or text[at - 1] in " -":
+        elif text[at] not in _SEPARATORS or text[at - 1] in _SEPARATORS:
             return 0
         at += 1
-    follows = text[at : at + 1]
-    return 0 if length or (follows.isascii() and (follows.isalnum() or follows == "_")) else at
+    return 0 if length or text[at : at + 1] in WORD else at
 
 
 def _checks(number: str) -> bool:

@@ -4,235 +4,135 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
 
-PLAIN, SECRET, COOKIE, PHONE, MEASURE, VERSION = "plain", "secret", "cookie", "phone", "measure", "version"
+from governance.masking.words import words
 
+PLAIN: Final = "plain"
+SECRET: Final = "secret"  # noqa: S105 - the name of a role
+WEAK: Final = "weak"  # as SECRET, though a small number under it is a count: `token`
+COOKIE: Final = "cookie"
+PHONE: Final = "phone"
+MEASURE: Final = "measure"  # a number under it is an amount
+OPAQUE: Final = "opaque"  # an identifier that a machine gave
+VERSION: Final = "version"
+ABOUT: Final = "about"  # what is said about a secret: `password_length`, `token_url`
+
+HIDDEN: Final = frozenset((SECRET, WEAK, COOKIE))
+
+# A list of headers or attributes names its values so: `{"name": "Authorization", "value": "…"}`.
+NAMING: Final = frozenset(("key", "name", "field", "header"))
+NAMED: Final = frozenset(("value", "val", "values", "data"))
+# JSON Schema describes a field called `password`; it holds none.
+SCHEMA_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
+
+_LONGEST = 100
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SPLIT = re.compile(r"[^0-9a-zA-Z\u0080-\uffff]+")
-_SECRET_WORDS = frozenset(
-    [
-        "password",
-        "passwd",
-        "passwort",
-        "passphrase",
-        "passcode",
-        "pwd",
-        "pass",
-        "secret",
-        "secrets",
-        "credential",
-        "credentials",
-        "creds",
-        "authorization",
-        "apikey",
-        "apikeys",
-        "secretkey",
-        "privatekey",
-        "accesskey",
-        "authkey",
-        "token",
-        "accesstoken",
-        "refreshtoken",
-        "authtoken",
-        "idtoken",
-        "sessiontoken",
-        "jwt",
-        "bearer",
-        "otp",
-        "totp",
-        "pin",
-        "cvv",
-        "cvc",
-        "cvv2",
-        "cvc2",
-        "signature",
-        "sig",
-        "mnemonic",
-        "密码",
-        "口令",
-        "密钥",
-        "秘钥",
-        "令牌",
-        "私钥",
-        "验证码",
-        "授权码",
-        "登录密码",
-        "支付密码",
-        "访问令牌",
-        "api密钥",
-        "пароль",
-        "пароли",
-        "секрет",
-        "токен",
-        "пин",
-        "пинкод",
-    ]
+_SECRETS = words(
+    "password passwords passwd passwort kennwort passphrase passcode pwd passwds userpass dbpass secret secrets credential "
+    "credentials creds authorization apikey apikeys secretkey privatekey accesskey authkey accountkey sharedaccesskey "
+    "accesstoken refreshtoken authtoken idtoken sessiontoken bearertoken apitoken clientsecret jwt xapikey xauthtoken "
+    "totp cvv cvv2 cvc cvc2 mnemonic sig jsessionid phpsessid sessid аутентификация пароль пароли секрет пинкод"
 )
-_KEY_OWNERS = frozenset(
-    [
-        "api",
-        "secret",
-        "private",
-        "access",
-        "auth",
-        "signing",
-        "encryption",
-        "master",
-        "account",
-        "service",
-        "shared",
-        "storage",
-        "subscription",
-        "секретный",
-        "закрытый",
-        "приватный",
-    ]
+_WEAK = words("token tokenid pass bearer pin otp mfa passcodes токен пин")
+_KEYS = words("key keys ключ ключи")
+_KEY_OWNERS = words(
+    "api secret private access auth signing encryption decryption master account service shared storage subscription ssh "
+    "rsa aes hmac license licence app client consumer deploy host webhook секретный закрытый приватный доступа api"
 )
-_COUNTING = frozenset(
-    [
-        "count",
-        "counts",
-        "limit",
-        "max",
-        "min",
-        "total",
-        "used",
-        "usage",
-        "budget",
-        "num",
-        "number",
-        "length",
-        "len",
-        "size",
-        "type",
-        "expires",
-        "expiry",
-        "expiration",
-        "ttl",
-        "name",
-        "id",
-        "ids",
-        "policy",
-        "rate",
-        "input",
-        "output",
-        "prompt",
-        "completion",
-        "cached",
-        "reasoning",
-        "per",
-        "cost",
-        "price",
-        "hint",
-        "required",
-        "enabled",
-        "reset",
-        "changed",
-        "url",
-        "uri",
-        "endpoint",
-        "lifetime",
-        "version",
-        "strength",
-        "rotation",
-        "field",
-        "label",
-    ]
+_CODES = words("code код pin")
+_CODE_OWNERS = words(
+    "verification security confirmation auth authorization otp sms mfa one pin подтверждения смс пин"
 )
-_PHONE_WORDS = frozenset(
-    [
-        "phone",
-        "phones",
-        "telephone",
-        "tel",
-        "mobile",
-        "cell",
-        "cellphone",
-        "msisdn",
-        "whatsapp",
-        "fax",
-        "telefon",
-        "handy",
-        "rufnummer",
-        "phonenumber",
-        "mobilephone",
-        "手机",
-        "手机号",
-        "手机号码",
-        "电话",
-        "电话号码",
-        "联系电话",
-        "联系方式",
-        "телефон",
-        "тел",
-        "мобильный",
-        "факс",
-    ]
+_ABOUT = words(
+    "count counts limit limits max min maximum minimum total used usage budget num len length size type types kind expires "
+    "expiry expiration expired expire ttl name names id ids policy policies rate input output prompt completion cached "
+    "reasoning per cost price hint required enabled disabled reset changed change url uri endpoint lifetime version strength "
+    "rotation field label labels path file filename manager provider public valid verified status error errors message "
+    "attempts age in at bucket arn ref window position index mask masked hidden visible format prefix algorithm alg consent"
 )
-_MEASURE_WORDS = frozenset(
-    [
-        "ms",
-        "ns",
-        "us",
-        "sec",
-        "secs",
-        "seconds",
-        "millis",
-        "nanos",
-        "micros",
-        "time",
-        "timestamp",
-        "ts",
-        "duration",
-        "latency",
-        "elapsed",
-        "bytes",
-        "size",
-        "length",
-        "count",
-        "total",
-        "tokens",
-        "offset",
-        "cost",
-        "price",
-        "amount",
-        "sum",
-        "revision",
-        "seq",
-        "sequence",
-        "number",
-        "at",
-    ]
+_PHONES = words(
+    "phone phones telephone tel mobile mobiles cell cellphone msisdn whatsapp fax telefon handy rufnummer phonenumber "
+    "mobilephone mobilenumber phoneno telno телефон тел мобильный факс"
 )
-_CJK_SECRET = ("密码", "口令", "密钥", "秘钥", "令牌", "私钥")
+_MEASURES = words(
+    "ms ns us sec secs seconds millis milliseconds nanos nanoseconds micros microseconds minutes time timestamp ts duration "
+    "latency elapsed bytes size length count counts total tokens offset cost price amount sum revision seq sequence at rows "
+    "limit max min budget epoch balance quota"
+)
+_OPAQUE = words(
+    "trace span call request correlation parent event message run task job order batch build commit version"
+)
+_SECRETS_INSIDE = (
+    "密码", "密碼", "口令", "密钥", "密鑰", "金鑰", "秘钥", "令牌", "私钥", "私鑰", "验证码", "驗證碼", "授权码", "助记词"
+)  # fmt: skip
+_ABOUT_CHINESE = (
+    "数",
+    "數",
+    "长度",
+    "强度",
+    "次数",
+    "数量",
+    "策略",
+    "类型",
+    "规则",
+    "提示",
+    "时间",
+    "状态",
+    "错误",
+    "名称",
+)
+_PHONES_INSIDE = ("手机", "手機", "电话", "電話", "联系方式")
 
 
 @lru_cache(maxsize=8192)
 def role_of(name: str) -> str:
-    """PLAIN, or what kind of value stands under this name; names longer than 100 characters tell nothing."""
-    if len(name) > 100:
+    """The role of a name however its words are joined; names of more than 100 characters tell nothing."""
+    if len(name) > _LONGEST:
         return PLAIN
-    words = [word.lower() for part in _SPLIT.split(name) for word in _CAMEL.split(part) if word]
-    known = set(words)
-    if not words:
+    parts = [word.lower() for part in _SPLIT.split(name) for word in _CAMEL.split(part) if word]
+    if not parts:
         return PLAIN
-    if "cookie" in known or "cookies" in known:
-        return PLAIN if known & _COUNTING else COOKIE
-    if _is_secret(words, known):
-        return SECRET
-    if known & _PHONE_WORDS:
+    known = set(parts)
+    secret = _secret_role(parts, known)
+    if secret != PLAIN:
+        return ABOUT if known & _ABOUT or parts[-1].endswith(_ABOUT_CHINESE) else secret
+    if known & _PHONES or any(word in name for word in _PHONES_INSIDE):
         return PHONE
-    if "version" in known or "版本" in known or "версия" in known:
+    if parts[-1] in ("version", "ver", "版本", "版本号", "версия"):
         return VERSION
-    if words[-1] in _MEASURE_WORDS:
-        return MEASURE
-    return PLAIN
+    if parts[-1] in ("id", "ids") and known & _OPAQUE:
+        return OPAQUE
+    return MEASURE if parts[-1] in _MEASURES else PLAIN
 
 
-def _is_secret(words: list[str], known: set[str]) -> bool:
-    if known & _COUNTING or "tokens" in known:
-        return False
-    if known & _SECRET_WORDS or any(part in word for word in words for part in _CJK_SECRET):
-        return True
-    key = {"key", "keys", "ключ", "ключи"} & known
-    return bool(key and known & _KEY_OWNERS)
+def role_under(name: str, inherited: str, named: str = PLAIN) -> str:
+    """The role of a value under this name, inside something whose role or whose own name may tell more."""
+    if named != PLAIN and name.lower() in NAMED:
+        return named
+    own = role_of(name)
+    return inherited if own == PLAIN and (inherited in HIDDEN or inherited == PHONE) else own
+
+
+def _secret_role(parts: list[str], known: set[str]) -> str:
+    if known & {"cookie", "cookies"}:
+        return COOKIE
+    if "tokens" in known:
+        return SECRET if known & {"access", "auth", "refresh", "api", "bearer", "session"} else PLAIN
+    joined = "".join(parts)
+    if known & _SECRETS or joined in _SECRETS or any(word in joined for word in _SECRETS_INSIDE):
+        return SECRET
+    if any(word.startswith(("парол", "секрет")) for word in parts):
+        return SECRET
+    if known & _KEYS and known & _KEY_OWNERS:
+        return SECRET
+    if known & _CODES and known & _CODE_OWNERS:
+        return SECRET
+    if "signature" in known and known & {"x", "hmac", "amz", "hub"}:
+        return SECRET
+    if "auth" in known and len(parts) > 1 and known & {"basic", "proxy", "http", "x"}:
+        return SECRET
+    if known & {"first", "second", "by", "test", "forward", "backward", "render"}:
+        return PLAIN
+    return WEAK if known & _WEAK else PLAIN

@@ -1,69 +1,119 @@
-"""Values behind a tell-tale name in running text: `password: …`, `api_key=…`, `"token": "…"`, 密码:…"""
+"""Values that their names give away in running text: `password: …`, `api_key=…`, `"token": "…"`, 密码:…"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from governance.masking import names
-from governance.masking.masks import MASK, SECRET, TOKEN
+from governance.masking import names, values
 from governance.masking.spans import Span
+from governance.masking.words import words
 
-_WORDS = "pass|pwd|secret|token|api|key|auth|cookie|cred|pin|otp|cvv|cvc|jwt|sig|密码|口令|密钥|秘钥|令牌|私钥|验证码|授权码|парол|секрет|токен|ключ|пин"
-_TRIGGER = re.compile(_WORDS, re.IGNORECASE)
 _PAIR = re.compile(
-    r"""(?P<name>[A-Za-z0-9_.\-\u0400-\u04ff\u4e00-\u9fff]{2,64})(?P<quote>\\{0,3}["'`]?)[ \t]{0,3}(?:[:=:]|=>|:=|是|为)[ \t]{0,3}"""
-    r"""(?:\\{0,3}"(?P<double>[^"\\]{1,4096}+)|\\{0,3}'(?P<single>[^'\\]{1,4096}+)|(?P<bare>[^\s"'`,;&<>()\[\]{}|\\,。;、!?\u4e00-\u9fff]{1,4096}))"""
+    r"(?<![A-Za-z0-9_.\-$\u0400-\u04ff])(?P<name>[A-Za-z_\u0400-\u04ff][A-Za-z0-9_.\-\u0400-\u04ff]{1,63}+)"
+    r"\\*+[\"'`]?\]?[ \t\u00a0]{0,8}(?P<sign>=>|:=|={1,3}|::?|:|[—–-][ ])[ \t\u00a0]{0,8}"
 )
-_SCHEME = re.compile(r"(?:bearer|basic|digest|token|apikey|negotiate)[ \t]{1,4}", re.IGNORECASE)
-_NOTHING = frozenset(
-    [
-        "null",
-        "none",
-        "nil",
-        "true",
-        "false",
-        "undefined",
-        "string",
-        "str",
-        "bytes",
-        "required",
-        "optional",
-        "missing",
-        "invalid",
-        "is",
-        "must",
-        "the",
-        "a",
-        "an",
-    ]
+_BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
+# Names that tell something only with the word before them: `API key`, «код подтверждения».
+_SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase")
+_OPTION = re.compile(r"(?<![A-Za-z0-9_-])--?(?P<name>[A-Za-z][A-Za-z0-9-]{1,40})[ ]+(?=[^\s-])")
+_SAID = re.compile(
+    r"(?<![A-Za-z\u0400-\u04ff])(?P<name>password|passwd|passcode|pin|пароль)"
+    r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:is|was|это):?[ ]|[ ]?[:=][ ]?)|[ ])(?=[^\s])",
+    re.IGNORECASE,
+)
+_SAID_SIGNS = ("assw", "ASSW", "assc", "PIN", "pin ", "арол", "АРОЛ")
+_CHINESE = re.compile(
+    r"(?P<name>密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
+    r"(?P<sign>[^\x00-\x7f::是为為]{0,6}?(?:[ \t]?[::=][ \t]?|是[::]?|为[::]?|為[::]?)|[ ]?)(?=[\"'“‘「『]?[!-~])"
+)
+_CHINESE_SIGNS = ("密", "令", "钥", "验证码", "驗證碼", "授权码")
+_USERINFO = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/?#\"'<>]{1,256})@")
+_CURL_USER = re.compile(r"(?<![^\s])(?:-u|--user)[ =][\"']?[^\s:\"']{1,128}:(?P<value>[^\s\"']{1,256})")
+_ELEMENT = re.compile(
+    r"<(?P<name>[A-Za-z][A-Za-z0-9_.:-]{1,63})(?:[ ][^<>]{0,200})?>(?P<value>[^<>]{1,8192})</"
+)
+_FORM = re.compile(
+    r"name=\"(?P<name>[^\"\r\n]{1,64})\"(?:\r?\n[^\r\n]+){0,3}\r?\n\r?\n(?P<value>[^\r\n]{1,8192})"
 )
 
 
 def find(text: str) -> Iterator[Span]:
-    """Values that their name gives away; the normal form is the value itself."""
-    if not _TRIGGER.search(text):
-        return
+    """Values that stand behind a tell-tale name; the normal form is the value itself."""
+    if "=" in text or ":" in text or ":" in text or " — " in text or " – " in text:
+        yield from _named(text)
+    if "://" in text and "@" in text:
+        for match in _USERINFO.finditer(text):
+            yield from values.hidden(text, *match.span("value"), names.SECRET)
+    if "</" in text:
+        yield from _in_fields(text, _ELEMENT)
+    if 'name="' in text:
+        yield from _in_fields(text, _FORM)
+    if "-" in text and " " in text:
+        yield from _options(text)
+    if not text.isascii() and any(sign in text for sign in _CHINESE_SIGNS):
+        yield from _chinese(text)
+    if any(sign in text for sign in _SAID_SIGNS):
+        yield from _said(text)
+
+
+def _named(text: str) -> Iterator[Span]:
     for match in _PAIR.finditer(text):
-        role = names.role_of(match["name"].strip("-."))
-        if role not in (names.SECRET, names.COOKIE):
+        name = match["name"].rstrip(".-")
+        role = names.role_of(name)
+        if role == names.PLAIN and name.lower() in _SPACED:
+            before = _BEFORE.search(text[max(0, match.start() - 42) : match.start()])
+            role = names.role_of(f"{before.group()}{name}") if before else role
+        if role not in names.HIDDEN:
             continue
-        group = "double" if match["double"] else "single" if match["single"] else "bare"
-        yield from value_spans(
-            text, match.start(group), match.end(group), role, "token" in match["name"].lower()
-        )
+        place = values.value_at(text, match.end(), name)
+        if not place:
+            continue
+        # A colon stands in sentences too: “Unexpected token: identifier”.
+        value = text[slice(*place)]
+        if role == names.WEAK and match["sign"] in (":", ":") and not values.looks_drawn(value):
+            continue
+        yield from values.hidden(text, *place, role)
 
 
-def value_spans(text: str, start: int, end: int, role: str, weak: bool = False) -> Iterator[Span]:
-    """What of a value under a tell-tale name is masked: all but its scheme."""
-    value = text[start:end]
-    scheme = _SCHEME.match(text, start)
-    if scheme and value.lower() in ("bearer", "basic", "digest", "token", "negotiate", "apikey"):
-        return
-    if scheme and scheme.end() < end:
-        start, value = scheme.end(), text[scheme.end() : end]
-    if not any(char.isalnum() for char in value) or value.lower() in _NOTHING or MASK.fullmatch(value):
-        return
-    if weak and value.isdigit() and len(value) < 7:
-        return
-    yield Span(start, end, TOKEN if scheme else SECRET, value)
+def _in_fields(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
+    for match in shape.finditer(text):
+        role = names.role_of(match["name"])
+        if role in names.HIDDEN:
+            yield from values.hidden(text, *match.span("value"), role)
+
+
+def _options(text: str) -> Iterator[Span]:
+    """`--password …`, and `-u user:…` of curl."""
+    if "-u" in text:
+        for match in _CURL_USER.finditer(text):
+            yield from values.hidden(text, *match.span("value"), names.SECRET)
+    for match in _OPTION.finditer(text):
+        role = names.role_of(match["name"])
+        place = values.value_at(text, match.end(), match["name"]) if role in names.HIDDEN else None
+        if place:
+            yield from values.hidden(text, *place, role)
+
+
+def _chinese(text: str) -> Iterator[Span]:
+    """Chinese joins name and value by 是, 为, a colon or nothing; without a sign the value must not read as a word."""
+    for match in _CHINESE.finditer(text):
+        place = values.value_at(text, match.end(), match["name"])
+        if not place:
+            continue
+        value = text[slice(*place)]
+        if match["sign"].strip() or (len(value) >= 4 and values.looks_drawn(value)):
+            role = names.WEAK if match["name"] == "令牌" else names.SECRET
+            yield from values.hidden(text, *place, role)
+
+
+def _said(text: str) -> Iterator[Span]:
+    """`the password for the archive is …`: only what does not read as a word."""
+    for match in _SAID.finditer(text):
+        place = values.value_at(text, match.end(), match["name"])
+        if not place:
+            continue
+        value = text[slice(*place)]
+        letters = any(char.isalpha() for char in value)
+        if values.looks_drawn(value) and (letters or match["sign"]):
+            yield from values.hidden(text, *place, names.SECRET)

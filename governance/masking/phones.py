@@ -1,70 +1,154 @@
-"""Telephone numbers: international, and as China, Germany, Russia and North America write them."""
+"""Telephone numbers: international, and as China, Germany, France, Russia and North America write them."""
 
 from __future__ import annotations
 
 import re
 
 from governance.masking.boundaries import stands_alone
+from governance.masking.dialing import calling_code, lengths, readings
 from governance.masking.masks import PHONE
 from governance.masking.spans import Span
 
-_SEP = r"[ \u00a0./\-\u2010-\u2015]?"
-_SEPS = r"[ \u00a0()./\-\u2010-\u2015]{0,3}"
-_CHINA_MOBILE = re.compile(rf"(?:(?:00)?86{_SEPS})?(1[3-9][0-9]){_SEP}([0-9]{{4}}){_SEP}([0-9]{{4}})")
-_RUSSIA = re.compile(rf"[78]{_SEPS}([3489][0-9]{{2}}){_SEPS}([0-9]{{3}}){_SEP}([0-9]{{2}}){_SEP}([0-9]{{2}})")
-_AMERICA = re.compile(r"(?:1[ .\-])?([2-9][0-9]{2})(?:\) ?|[.\- ])([2-9][0-9]{2})[.\- ]([0-9]{4})")
-_CHINA_LAND = re.compile(r"(0(?:10|2[0-9]|[3-9][0-9]{2}))[)\- ]{1,2}([2-8][0-9]{2,3}[ \-]?[0-9]{4})")
-_GERMANY = re.compile(r"0([1-9][0-9]{1,4})[)/. \-]{1,3}([0-9]{3,8}(?:[ .\-][0-9]{1,5}){0,3}+)")
-_ABROAD = re.compile(rf"([1-9][0-9]{{0,3}}(?:{_SEPS}[0-9]){{6,14}}+)")
-_CODES = re.compile(
-    r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|2[1-69][0-9]|3[578][0-9]|42[0-9]|50[0-9]|59[0-9]"
-    r"|6[789][0-9]|8[05678][0-9]|9[679][0-9]"
+_GAP = "[ \u00a0\u2009\u202f./\\-\u2010-\u2015]"
+_WIDE = "[ \u00a0\u2009\u202f()./\\-\u2010-\u2015]{0,3}"
+_CHINA_MOBILE = (
+    rf"(?P<cn>1[3-9][0-9](?:{_GAP}?[0-9]{{4}}{_GAP}?[0-9]{{4}}|{_GAP}[0-9]{{3}}{_GAP}[0-9]{{5}})"
+    rf"|1[3-9][0-9]{{2}}{_GAP}[0-9]{{3}}{_GAP}[0-9]{{4}})"
 )
+_RUSSIA = re.compile(
+    rf"(?:[78](?P<gap>{_WIDE}))?(?P<ru>[3489][0-9]{{2}}{_WIDE}[0-9]{{3}}{_GAP}?[0-9]{{2}}{_GAP}?[0-9]{{2}})"
+)
+_AMERICA = re.compile(
+    r"(?:1[ .\-]?\(?)?(?P<us>[2-9][0-9]{2}(?:\)[ ]?|[.\- ])[2-9][0-9]{2}(?P<last>[.\- ])[0-9]{4})"
+)
+# By the first digit; the group names the country whose national number it holds.
+_SHAPES = {
+    "1": (re.compile(_CHINA_MOBILE), _AMERICA),
+    "8": (re.compile(rf"86{_WIDE}{_CHINA_MOBILE}"), _RUSSIA, _AMERICA),
+    "7": (_RUSSIA, _AMERICA),
+    "0": (
+        re.compile(
+            r"0(?P<cn>(?:10|2[0-9]|[3-9][0-9]{2})\)?[ \-]{1,2}[2-8][0-9]{2,3}[ \-]?[0-9]{4})(?:-[0-9]{1,5})?"
+        ),
+        re.compile(r"0(?P<fr>[1-9](?P<pair>[ .\-])[0-9]{2}(?:(?P=pair)[0-9]{2}){3})"),
+        re.compile(
+            rf"0(?P<de>1[567][0-9]{{8,9}}|[ ]?[1-9][0-9]{{1,4}}[ ]?[)/. \-\u2010-\u2015]{{1,2}}[ ]?[0-9]{{2,8}}(?:{_GAP}[0-9]{{1,5}}){{0,4}}+)"
+        ),
+    ),
+}
+_AMERICA_OR_MOSCOW = (_RUSSIA, _AMERICA)
+_CODES = {"cn": "86", "ru": "7", "us": "1", "fr": "33", "de": "49"}
+_ABROAD = re.compile(rf"[1-9](?:{_WIDE}[0-9]){{5,16}}+")
+_DATE = re.compile(
+    r"[0-9]{1,2}([./\-])[0-9]{1,2}\1(?:19|20)?[0-9]{2}(?![0-9]|[./\-][0-9])|(?:19|20)[0-9]{2}([./\-])[0-9]{1,2}\2[0-9]{1,2}(?![0-9])"
+)
+_SPOKEN = re.compile(
+    r"(?:(?<![A-Za-z])(?:tele?phone|tel|phone|mobile|mob|cell|fax|whatsapp|msisdn|telefon|handy|rufnummer|fon|(?:call|text|ring|dial)(?: me| us)?(?: at| on)?)"
+    r"|手机|电话|联系方式|致电|拨打|传真|тел|телефону?|моб|звоните|факс|вотсап)"
+    r"[^0-9A-Za-z]{0,5}(?:(?:no|nr|num|number|nummer|is|at|号码|号|是|为|номер|по)[^0-9A-Za-z]{0,4}){0,2}\Z",
+    re.IGNORECASE,
+)
+_NEAR = 40
 
 
 def phone_at(text: str, start: int) -> Span | None:
-    """The telephone number that begins here; its normal form is E.164, `+8613812345678`."""
-    if text[start - 1 : start] == "+" or text.startswith("00", start):
-        span = _abroad(text, start)
+    """The telephone number whose first digit is here; the normal form is E.164, `+8613812345678`."""
+    if text[start - 1 : start] == "+" or text.startswith("+(", max(0, start - 2)):
+        return _abroad(text, start, text.rfind("+", 0, start))
+    if text.startswith("00", start):
+        return _abroad(text, start + 2, start)
+    for shape in _SHAPES.get(text[start], _AMERICA_OR_MOSCOW):
+        match = shape.match(text, start)
+        span = _national(text, start, match) if match else None
         if span:
             return span
-    for shape, code in (
-        (_CHINA_MOBILE, "86"),
-        (_RUSSIA, "7"),
-        (_AMERICA, "1"),
-        (_CHINA_LAND, "86"),
-        (_GERMANY, "49"),
-    ):
-        match = shape.match(text, start)
-        if not match:
-            continue
-        begin = start - 1 if text[start - 1 : start] == "(" else start
-        if not stands_alone(text, begin, match.end()):
-            continue
-        national = re.sub(r"[^0-9]", "", "".join(match.groups()))
-        if code == "86":
-            national = national.lstrip("0")
-        if (
-            shape is _RUSSIA
-            and match.group()[0] == "7"
-            and text[start - 1 : start] != "+"
-            and match.group().isdigit()
-        ):
-            continue
-        return Span(begin, match.end(), PHONE, f"+{code}{national}")
     return None
 
 
-def _abroad(text: str, start: int) -> Span | None:
-    plus = text[start - 1 : start] == "+"
-    digits = start if plus else start + 2
-    match = _ABROAD.match(text, digits)
+def _national(text: str, start: int, match: re.Match[str]) -> Span | None:
+    country = next(name for name in _CODES if name in match.re.groupindex)
+    begin, end = _opened(text, start, match.end()), match.end()
+    if not stands_alone(text, begin, end) or _DATE.match(text, start):
+        return None
+    number = _digits(match[country])
+    if country == "ru" and not _is_russian(match, text[start - 1 : start]):
+        return None
+    # Three groups with nothing but spaces between them are as likely a table.
+    if country == "us" and begin == start and match["us"][3] == " " and match["last"] == " ":
+        return None
+    if country == "de" and not 6 <= len(number) <= 12:
+        return None
+    also = tuple(readings(f"0{number}"))[:-1] if text[start] == "0" else ()
+    return Span(begin, end, PHONE, f"+{_CODES[country]}{number}", also)
+
+
+def _is_russian(match: re.Match[str], before: str) -> bool:
+    """Whether it is written as Russians write: with groups, or as a mobile of eleven digits."""
+    written = match.group()
+    if match["gap"] is None:
+        return len(written) >= 13 and written[-3] == "-" and written[-6] == "-"
+    if written.isdigit():
+        return written[1] == "9" or written.startswith("8800")
+    return True
+
+
+def _abroad(text: str, start: int, begin: int) -> Span | None:
+    """A number behind `+` or `00`; it ends with the group that completes it."""
+    match = _ABROAD.match(text, start)
     if not match:
         return None
-    begin = start - 1 if plus else start
-    if not stands_alone(text, begin, match.end()):
+    code = calling_code(_digits(match.group())[:3])
+    if not code:
         return None
-    number = re.sub(r"[^0-9]", "", match.group().replace("(0)", ""))
-    if not _CODES.match(number) or not 8 <= len(number) <= 15 or (not plus and len(number) < 10):
+    least, most = lengths(code)
+    begin = _opened(text, begin, match.end())
+    best: Span | None = None
+    for end in _group_ends(text, start, match.end()):
+        number = _digits(re.sub(r"\(0\)", "", text[start:end]))
+        if code != "39":
+            number = code + number[len(code) :].removeprefix("0")
+        if len(number) - len(code) > most:
+            break
+        if len(number) - len(code) >= least and stands_alone(text, begin, end):
+            best = Span(begin, end, PHONE, f"+{number}")
+            if _is_complete(code, number):
+                break
+    return best
+
+
+def _is_complete(code: str, number: str) -> bool:
+    """Whether no further group can belong to the number."""
+    if code == "86":
+        return len(number) == 13 and number[2] == "1"
+    return len(number) - len(code) == lengths(code)[1]
+
+
+def _group_ends(text: str, start: int, end: int) -> list[int]:
+    return [
+        at for at in range(start + 1, end + 1) if text[at - 1].isdigit() and not text[at : at + 1].isdigit()
+    ]
+
+
+def _opened(text: str, start: int, end: int) -> int:
+    """Where the number begins with the bracket around its area code."""
+    if text[start - 1 : start] == "(" and ")" in text[start:end]:
+        return start - 1
+    return start
+
+
+def spoken_at(text: str, start: int, named: bool) -> Span | None:
+    """A number of any country behind a word such as *phone* or 电话, or in a field of that name."""
+    if not named and not _SPOKEN.search(text[max(0, start - _NEAR) : start].rstrip("+(")):
         return None
-    return Span(begin, match.end(), PHONE, f"+{number}")
+    match = re.compile(rf"[0-9](?:{_WIDE}[0-9]){{5,14}}+").match(text, start)
+    if not match or _DATE.match(text, start):
+        return None
+    begin, end = _opened(text, start, match.end()), match.end()
+    if not stands_alone(text, begin, end):
+        return None
+    first, *others = readings(_digits(match.group()))
+    return Span(begin, end, PHONE, first, tuple(others))
+
+
+def _digits(text: str) -> str:
+    return "".join(char for char in text if "0" <= char <= "9")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from governance.masking.masks import RANK
+from governance.masking.masks import RANK, SECRET, TOKEN
 
 
 class Span(NamedTuple):
-    """Characters from `start` to `end`, the kind of value there, and the value normalised.
+    """Characters from `start` to `end`, the kind of value there, and the value in its normal form.
 
-    `also` holds further readings of the same value, such as a telephone number that two countries could dial.
+    `also` holds further readings of the same value, such as a telephone number that two countries could dial;
+    `unescaped` says that it was read with its escapes undone, which is the better reading of two.
     """
 
     start: int
@@ -19,10 +20,11 @@ class Span(NamedTuple):
     kind: str
     normal: str
     also: tuple[str, ...] = ()
+    unescaped: bool = False
 
 
 class Cover(NamedTuple):
-    """Characters that one mask replaces: the span that names the mask, and all spans found there."""
+    """Characters that one mask replaces: the span that names the mask, and all that were found there."""
 
     start: int
     end: int
@@ -37,7 +39,14 @@ def covers(spans: Iterable[Span]) -> list[Cover]:
         last = found[-1] if found else None
         if last is None or span.start >= last.end:
             found.append(Cover(span.start, span.end, span, (span,)))
-            continue
-        named = last.named if span.end <= last.end else min(last.named, span, key=lambda one: RANK[one.kind])
-        found[-1] = Cover(last.start, max(last.end, span.end), named, (*last.spans, span))
+        elif span.end > last.end or span.unescaped or last.named.kind in (SECRET, TOKEN):
+            found[-1] = _join(last, span)
     return found
+
+
+def _join(cover: Cover, span: Span) -> Cover:
+    better = span.unescaped > cover.named.unescaped
+    if span.unescaped == cover.named.unescaped and span.end > cover.end:
+        better = RANK[span.kind] < RANK[cover.named.kind]
+    named = span if better else cover.named
+    return Cover(cover.start, max(cover.end, span.end), named, (*cover.spans, span))

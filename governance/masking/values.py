@@ -1,0 +1,122 @@
+"""The value behind a tell-tale name: where it ends, and what of it is masked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from governance.masking import names
+from governance.masking.masks import MASK, SECRET, TOKEN
+from governance.masking.spans import Span
+from governance.masking.words import words
+
+_ESCAPED = re.compile(r"\\+[\"'](?P<value>(?:[^\"'\\\r\n]|\\+[^\"'\\]){1,8192}+)")
+_DOUBLE = re.compile(r"\"(?P<value>(?:[^\"\\]|\\.){1,8192}+)", re.DOTALL)
+_SINGLE = re.compile(r"'(?P<value>(?:[^'\\\r\n]|\\.){1,8192}+)")
+_TICKED = re.compile(r"[`“「『«](?P<value>[^`”」』»\r\n]{1,8192}+)")
+_BARE = re.compile(r"(?P<value>[^\s\"'`,;&<>()\[\]{}|\\,。;、)】」』“”»\u4e00-\u9fff]{1,8192}+)")
+_LINE = re.compile(r"(?P<value>[^\r\n\"]{1,8192}+)")
+_SHAPES = {
+    "\\": _ESCAPED,
+    '"': _DOUBLE,
+    "'": _SINGLE,
+    "`": _TICKED,
+    "“": _TICKED,
+    "「": _TICKED,
+    "『": _TICKED,
+    "«": _TICKED,
+}
+
+_SCHEME = re.compile(r"(?:bearer|basic|token|apikey|negotiate)[ \t]{1,4}(?=[^\s])", re.IGNORECASE)
+_LONG_SCHEME = re.compile(r"(?:digest|oauth|hawk|aws4-hmac-sha256)[ \t]{1,4}", re.IGNORECASE)
+_COOKIES = re.compile(
+    r"(?P<value>[^\s=;,\"']{1,128}=[^\s;\"']*+(?:;[ ]?[^\s=;,\"']{1,128}(?:=[^;\"'\r\n]*+)?)*+)"
+)
+_COOKIE = re.compile(r"(?P<name>[^\s=;,]{1,128})=(?P<value>[^;\r\n]{1,8192})")
+_ABOUT_COOKIES = words("path domain expires max-age samesite version secure httponly priority")
+
+_NOTHING = words(
+    "null none nil true false yes no undefined nan string str text bytes int integer number float bool boolean object array "
+    "any required optional missing invalid incorrect expired wrong empty unknown unset is are was must should cannot can not "
+    "the a an your my to for from in on of and or if with default set provided given needed redacted hidden masked removed "
+    "changed denied rejected refused ok failed has have does enter type reset verify "
+    "нет да не неверный неверен обязателен пуст истёк истек введите"
+)
+_CODE = re.compile(
+    r"(?:self|this|os|process|config|settings|env|ctx|request|args|options|secrets|vault|var|local)\.[A-Za-z_.]+\Z"
+)
+_PLACEHOLDER = re.compile(r"\$[A-Za-z_{(]|\{\{|<[A-Za-z]|%\(|%s|\.\.\.|…|\*\*\*|optional\[", re.IGNORECASE)
+_NAMEABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
+_FEW_DIGITS = 6
+
+
+def value_at(text: str, at: int, name: str) -> tuple[int, int] | None:
+    """Where the value begins and ends that stands here, quoted or bare; None where there is none."""
+    shape = _SHAPES.get(text[at : at + 1])
+    if shape:
+        match = shape.match(text, at)
+        return match.span("value") if match else None
+    lower = name.lower()
+    if lower.endswith("cookie"):
+        match = _COOKIES.match(text, at)
+    elif lower in ("mnemonic", "passphrase") or _LONG_SCHEME.match(text, at):
+        match = _LINE.match(text, at)
+    else:
+        scheme = _SCHEME.match(text, at)
+        if scheme:
+            match = _BARE.match(text, scheme.end())
+            return (at, _trimmed(text, match)) if match else None
+        match = _BARE.match(text, at)
+        if match and text.startswith("(", match.end()) and _NAMEABLE.match(match["value"]):
+            return None  # a call: get_token(…)
+    return (match.start("value"), _trimmed(text, match)) if match else None
+
+
+def _trimmed(text: str, match: re.Match[str]) -> int:
+    """The end of a bare value without the full stop or colon of the sentence around it."""
+    end = match.end("value")
+    while end > match.start("value") + 1 and text[end - 1] in ".:":
+        end -= 1
+    return end
+
+
+def hidden(text: str, start: int, end: int, role: str) -> Iterator[Span]:
+    """What is masked of a value from start to end: all of it but its scheme, and of cookies each value."""
+    value = text[start:end]
+    if role == names.COOKIE and _COOKIE.search(value):
+        for match in _COOKIE.finditer(text, start, end):
+            if match["name"].lower() not in _ABOUT_COOKIES and not MASK.fullmatch(match["value"].strip()):
+                yield Span(match.start("value"), match.end("value"), SECRET, match["value"].strip())
+        return
+    kind = SECRET
+    scheme = _SCHEME.match(value) or _LONG_SCHEME.match(value)
+    if scheme:
+        kind, start, value = TOKEN, start + scheme.end(), value[scheme.end() :]
+    if not is_nothing(value, role):
+        yield Span(start, end, kind, value.strip())
+
+
+def is_nothing(value: str, role: str) -> bool:
+    """Whether a value hides nothing: empty, a mask already, a word about secrets, a placeholder, a small count."""
+    stripped = value.strip()
+    if not any(char.isalnum() for char in stripped) or _is_masked(stripped):
+        return True
+    if stripped.lower() in _NOTHING or _PLACEHOLDER.match(stripped) or _CODE.match(stripped):
+        return True
+    if role == names.WEAK and stripped.isdigit():
+        return len(stripped) <= _FEW_DIGITS and not 4 <= len(stripped) <= 8
+    return False
+
+
+def _is_masked(value: str) -> bool:
+    return value.startswith("[") and value.endswith("]") and not MASK.sub("", value).strip(" ,;.")
+
+
+def looks_drawn(value: str) -> bool:
+    """Whether a value looks like drawn at random rather than like a word of a sentence."""
+    if any(char.isdigit() or char in "!@#$%^&*+~" for char in value):
+        return True
+    inner = value[1:]
+    return (len(value) >= 16 and "-" not in value) or (
+        len(value) >= 8 and inner != inner.lower() and inner != inner.upper()
+    )
