@@ -53,7 +53,7 @@ def test_curl_lines_publish_release_and_read_a_skill(served: Instance, tmp_path:
     assert "maria@example.com" not in traced
 
 
-@pytest.mark.parametrize("name", re.findall(r"^\| `(\w+)` \|", README.read_text(), flags=re.MULTILINE))
+@pytest.mark.parametrize("name", re.findall(r"^\| `([A-Z_]+)` \|", README.read_text(), flags=re.MULTILINE))
 def test_a_documented_setting_is_read(name: str) -> None:
     text = (ROOT / "portal/settings.py").read_text() + (ROOT / "portal/environment.py").read_text()
     assert f'"{name}"' in text
