@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -13,6 +13,8 @@ from django.utils import timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext
+
+from governance.models import Call
 
 register = template.Library()
 
@@ -53,6 +55,12 @@ def remaining(moment: datetime | None) -> str:
     return _span((moment - timezone.now()).total_seconds())
 
 
+@register.filter
+def expires_soon(moment: datetime) -> bool:
+    """Whether a moment is less than a week away."""
+    return moment - timezone.now() < timedelta(days=7)
+
+
 def _span(seconds: float) -> str:
     if seconds < 60:
         return gettext("just now")
@@ -90,3 +98,17 @@ def payload(value: Any) -> SafeString:
     if len(text) > LONGEST_PAYLOAD:
         text = text[:LONGEST_PAYLOAD] + "\n" + gettext("… cut here; the API gives the whole")
     return masked(text)
+
+
+@register.filter
+def oneline(value: Any) -> SafeString:
+    """A masked value on one line: text as it is, anything else as JSON."""
+    return masked(
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)[:500]
+    )
+
+
+@register.filter
+def tokens_of(call: Call) -> int:
+    """What a call cost in tokens, in and out; what was not reported counts as none."""
+    return (call.input_tokens or 0) + (call.output_tokens or 0)

@@ -1,9 +1,122 @@
-from django.http import HttpRequest, HttpResponse
+"""Calls as agents reported them: the list, and the calls of one trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from governance.models import Call, CallDetail
+from governance.traces import readable_calls
+from portal import access
+from portal.access import NotFound
+from portal.forms.traces import TraceFilter
+from portal.fragments import render_part
+from portal.shell import Shell
+from portal.strips import Step, strip_of
+from portal.tracing import SEARCH_DAYS, filter_calls, page_of, trace_id_of
+
+MOST_CALLS = 100
+FILTERS = tuple(TraceFilter.base_fields)
 
 
-def trace_list(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A call with its strip of stages and, on its own page, its payloads and its spans."""
+
+    call: Call
+    strip: tuple[Step, ...]
+    detail: CallDetail | None = None
+    spans: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def failed(self) -> Step | None:
+        """The stage that failed, where it was said."""
+        return next((step for step in self.strip if step.state in {"fail", "denied"}), None)
 
 
-def trace_detail(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-    return HttpResponse("", status=503)
+@require_safe
+def trace_list(request: HttpRequest) -> HttpResponse:
+    """The calls that the user may read and that match, by key, newest first."""
+    powers = access.powers(request)
+    form = TraceFilter(_asked(request))
+    calls = readable_calls(powers)
+    asked = {name: form.cleaned_data.get(name) for name in FILTERS} if form.is_valid() else form.cleaned_data
+    page = page_of(
+        filter_calls(calls, asked, now=timezone.now()),
+        before=request.GET.get("before", ""),
+        after=request.GET.get("after", ""),
+    )
+    context = {
+        "form": form,
+        "rows": [Row(call, strip_of(call.outcome, call.failed_stage)) for call in page.calls],
+        "page": page,
+        "filtered": any(asked.values()),
+        "search_days": SEARCH_DAYS if asked.get("q") and not asked.get("since") else 0,
+        "any_calls": bool(page.calls) or calls.exists(),
+        "may_read": powers.reads_some_traces,
+        "query": _query(form.data),
+    }
+    return render_part(request, "traces/trace_list.html", "rows", context)
+
+
+@require_safe
+def trace_detail(request: HttpRequest, trace_id: str) -> HttpResponse:
+    """The calls of one trace, in their order; one that the user may not read is not there."""
+    stored = trace_id_of(trace_id)
+    calls = (
+        readable_calls(access.powers(request))
+        .filter(trace_id=stored)
+        .select_related("agent", "environment", "skill", "version", "detail", "release")
+        .order_by("started_at", "pk")[: MOST_CALLS + 1]
+    )
+    rows = [_row(call) for call in calls]
+    if not rows:
+        raise NotFound(stored)
+    context = {"trace_id": stored, "rows": rows[:MOST_CALLS], "more": len(rows) > MOST_CALLS}
+    return render(request, "traces/trace_detail.html", context)
+
+
+def _row(call: Call) -> Row:
+    detail: CallDetail | None = getattr(call, "detail", None)
+    spans = [span for span in (detail.spans if detail else []) if isinstance(span, dict)]
+    end = max((span["start_ms"] + span["duration_ms"] for span in spans), default=0)
+    drawn = tuple(_drawn(span, max(end, call.duration_ms, 1), spans) for span in spans)
+    return Row(call, strip_of(call.outcome, call.failed_stage), detail, drawn)
+
+
+def _drawn(span: dict[str, Any], total: int, spans: list[dict[str, Any]]) -> dict[str, Any]:
+    """The span with its bar in hundredths of the call, and how deep it lies (0 to 2)."""
+    parents = {one["span_id"]: one["parent_id"] for one in spans}
+    depth, parent = 0, span["parent_id"]
+    while parent in parents and depth < 2:
+        depth, parent = depth + 1, parents[parent]
+    left = 100 * span["start_ms"] / total
+    return {
+        **span,
+        "depth": depth,
+        "x": f"{left:.2f}",
+        "width": f"{max(0.5, 100 * span['duration_ms'] / total):.2f}",
+    }
+
+
+def _asked(request: HttpRequest) -> QueryDict:
+    """The address's filters; without an environment in it the one that is chosen in the sidebar."""
+    asked = request.GET.copy()
+    chosen = Shell(request).environment
+    if "environment" not in asked and chosen:
+        asked["environment"] = chosen.name
+    return asked
+
+
+def _query(data: Any) -> str:
+    """The filters as a query string, for the links to other pages."""
+    kept = QueryDict(mutable=True)
+    for name in FILTERS:
+        if data.get(name):
+            kept[name] = data[name]
+    return kept.urlencode()

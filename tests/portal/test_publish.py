@@ -8,16 +8,14 @@ from zipfile import ZipFile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
 from catalog.models import Blob, Role, Skill, Version
 from tests import make
+from tests.portal.pages import HTMX, text_of
 
 pytestmark = pytest.mark.django_db
-
-HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -45,11 +43,6 @@ def archive(files: dict[str, bytes], name: str = "skills.zip") -> SimpleUploaded
         for path, content in files.items():
             out.writestr(path, content)
     return SimpleUploadedFile(name, buffer.getvalue())
-
-
-def text_of(answer: HttpResponse) -> str:
-    """The answer's text with its white space made even."""
-    return " ".join(answer.content.decode().split())
 
 
 def test_page_shows_the_limits_and_the_only_team_is_chosen(ines: Client) -> None:

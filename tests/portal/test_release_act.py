@@ -12,10 +12,9 @@ from catalog.journal import Actor
 from catalog.models import Release, State, User
 from governance import approvals
 from tests import make
+from tests.portal.pages import HTMX, text_of
 
 pytestmark = pytest.mark.django_db
-
-HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -41,11 +40,6 @@ def post(
 def state_of(release: Release) -> str:
     """The state in the database."""
     return Release.objects.get(pk=release.pk).state
-
-
-def text_of(answer: HttpResponse) -> str:
-    """The answer's text with its white space made even."""
-    return " ".join(answer.content.decode().split())
 
 
 def test_an_approver_approves_and_starts(client: Client, cast: make.Cast, proposed: Release) -> None:

@@ -1,0 +1,98 @@
+"""The inbox: what waits for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from catalog.models import State, User
+from tests import make
+from tests.portal.pages import HTMX, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast() -> make.Cast:
+    """The cast."""
+    return make.cast()
+
+
+def inbox(client: Client, user: User) -> str:
+    """The text of the user's inbox."""
+    client.force_login(user)
+    return text_of(client.get("/inbox/"))
+
+
+def test_nothing_waits(client: Client, cast: make.Cast) -> None:
+    assert "Nothing waits for you" in inbox(client, cast.mara)
+    assert "Nothing waits for you" in inbox(client, cast.nora)
+    assert client.post("/inbox/").status_code == 405
+
+
+def test_a_proposal_waits_for_approvers_and_stands_with_its_proposer(client: Client, cast: make.Cast) -> None:
+    version = make.version(cast=cast, stability="experimental")
+    make.release(version, "production", cast=cast, state=State.PROPOSED, note="Rounds to cents.")
+    text = inbox(client, cast.mara)
+    assert "Waiting for your decision" in text
+    assert "Rounds to cents." in text
+    assert "1 shut" in text
+    assert "0 of 1" in text
+    assert "Proposed by you" in inbox(client, cast.ines)
+    for other in (cast.lena, cast.sven, cast.ravi, cast.ada):
+        assert "Nothing waits for you" in inbox(client, other)
+
+
+def test_who_proposed_does_not_decide(client: Client, cast: make.Cast) -> None:
+    make.grant(cast.ines, "approver")
+    make.release(make.version(cast=cast), "production", cast=cast, state=State.PROPOSED)
+    text = inbox(client, cast.ines)
+    assert "Waiting for your decision" not in text
+    assert "Proposed by you" in text
+
+
+def test_an_approved_release_waits_to_be_started(client: Client, cast: make.Cast) -> None:
+    make.release(make.version(cast=cast), "production", cast=cast, state=State.APPROVED)
+    assert "Approved, can be started by you" in inbox(client, cast.otto)
+    assert "Approved, can be started by you" not in inbox(client, cast.ines)
+
+
+def test_half_an_approval_is_told_from_none(client: Client, cast: make.Cast) -> None:
+    version = make.version(cast=cast, risk_level="high")
+    release = make.release(version, "production", cast=cast, state=State.PROPOSED)
+    client.force_login(cast.mara)
+    client.post(f"/releases/{release.pk}/approve/", {"confirm": "refund-check"})
+    assert "You approved, others have to follow" in inbox(client, cast.mara)
+    assert "1 of 2" in inbox(client, cast.otto)
+
+
+def test_what_is_live_and_what_is_missing_is_shown(client: Client, cast: make.Cast) -> None:
+    make.release(make.version(cast=cast), "production", cast=cast)
+    make.release(make.version(number="1.1.0", cast=cast), "production", cast=cast, state=State.PROPOSED)
+    needy = make.version(
+        "refund.issue",
+        cast=cast,
+        files={
+            "manifest.yaml": make.manifest(more="dependencies: {order-find: 1.0.0}\n"),
+            "run.py": b"x = 1\n",
+        },
+    )
+    make.release(needy, "production", cast=cast, state=State.PROPOSED)
+    text = inbox(client, cast.mara)
+    assert "1.0.0 → 1.1.0" in text
+    assert "order-find 1.0.0 or newer is needed; none is live." in text
+
+
+def test_queries_do_not_grow_with_the_rows(
+    client: Client, cast: make.Cast, django_assert_max_num_queries: Any
+) -> None:
+    for n in range(8):
+        version = make.version(f"skill-{'abcdefgh'[n]}", cast=cast)
+        make.release(version, "production", cast=cast, state=State.PROPOSED)
+    client.force_login(cast.mara)
+    with django_assert_max_num_queries(22):
+        answer = client.get("/inbox/", headers=HTMX)
+    assert text_of(answer).count("0 of 1") == 8
+    assert "<html" not in text_of(answer)

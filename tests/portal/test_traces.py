@@ -1,0 +1,225 @@
+"""The list of calls, and the calls of one trace."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from catalog.models import Agent, Release
+from governance.models import Call
+from governance.traces import ingest
+from tests import make
+from tests.portal.pages import HTMX, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast() -> make.Cast:
+    """The cast."""
+    return make.cast()
+
+
+@pytest.fixture
+def live(cast: make.Cast) -> Release:
+    """refund-check, live in production."""
+    return make.release(make.version(cast=cast), "production", cast=cast)
+
+
+@pytest.fixture
+def desk(cast: make.Cast, live: Release) -> Agent:
+    """An agent of Payments."""
+    return make.agent(team=cast.payments)
+
+
+@pytest.fixture
+def lena(client: Client, cast: make.Cast, desk: Agent) -> Client:
+    """Lena, analyst, signed in."""
+    client.force_login(cast.lena)
+    return client
+
+
+def report(agent: Agent, *calls: dict[str, Any], environment: str = "production") -> None:
+    """Let the agent report calls, a minute apart, the first one the oldest."""
+    start = timezone.now() - timedelta(hours=1)
+    full = [
+        {
+            "call_id": f"{environment}-{n}",
+            "trace_id": f"trace-{n}",
+            "skill": "refund-check",
+            "version": "1.0.0",
+            "outcome": "ok",
+            "started_at": (start + timedelta(minutes=n)).isoformat(),
+            "duration_ms": 1200,
+            **call,
+        }
+        for n, call in enumerate(calls)
+    ]
+    taken = ingest(
+        calls=full,
+        agent_id=agent.pk,
+        environment_id=make.environment(environment).pk,
+        now=timezone.now(),
+    )
+    assert not taken.rejected, taken.rejected
+
+
+def test_nothing_was_reported_yet(lena: Client) -> None:
+    assert "No telemetry yet" in text_of(lena.get("/traces/"))
+    assert lena.post("/traces/").status_code == 405
+
+
+def test_calls_are_listed_with_their_stages(lena: Client, desk: Agent) -> None:
+    report(
+        desk,
+        {},
+        {"outcome": "error", "failed_stage": "execution", "error_code": "timeout"},
+        {"outcome": "error", "failed_stage": "permission", "error_code": "denied"},
+        {"outcome": "error", "error_code": "broken"},
+    )
+    text = text_of(lena.get("/traces/"))
+    for label in (
+        "All six stages passed",
+        "Failed at Execution",
+        "Denied at Permission",
+        "Failed; the stage was not reported",
+    ):
+        assert f'aria-label="{label}"' in text
+    assert "Execution: timeout" in text
+    assert text.index("trace-3") < text.index("trace-0")
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"outcome": "error"}, {1}),
+        ({"stage": "execution"}, {1}),
+        ({"agent": "front-desk"}, {0, 1, 2}),
+        ({"agent": "nobody"}, set()),
+        ({"skill": "refund-check"}, {0, 1}),
+        ({"skill": "unknown-skill"}, {2}),
+        ({"environment": "production"}, {0, 1, 2}),
+        ({"environment": "staging"}, set()),
+        ({"q": "timeout"}, {1}),
+        ({"q": "trace-2"}, {2}),
+        ({"q": "refund"}, {0, 1}),
+        ({"until": "2001-01-01T00:00"}, set()),
+        ({"since": "2001-01-01T00:00", "outcome": "ok"}, {0, 2}),
+    ],
+)
+def test_filters(lena: Client, desk: Agent, asked: dict[str, str], found: set[int]) -> None:
+    report(
+        desk,
+        {},
+        {"outcome": "error", "failed_stage": "execution", "error_code": "timeout"},
+        {"skill": "unknown-skill"},
+    )
+    text = text_of(lena.get("/traces/", asked, headers=HTMX))
+    assert {n for n in range(3) if f"/traces/trace-{n}/" in text} == found
+    assert ("No call matches" in text) is not bool(found)
+    assert "<html" not in text
+
+
+def test_a_filter_that_makes_no_sense_is_said(lena: Client, desk: Agent) -> None:
+    report(desk, {})
+    text = text_of(lena.get("/traces/", {"since": "yesterday-ish", "before": "x", "outcome": "meh"}))
+    assert "Enter a valid date/time." in text
+    assert "trace-0" in text
+
+
+def test_pages_go_by_key(lena: Client, desk: Agent, django_assert_max_num_queries: Any) -> None:
+    report(desk, *[{} for _ in range(120)])
+    with django_assert_max_num_queries(12):
+        page = lena.get("/traces/", {"environment": "production"})
+    assert not page.context["page"].newer
+    seen = [row.call.trace_id for row in page.context["rows"]]
+    assert seen[0] == "trace-119"
+    while page.context["page"].older:
+        cursor = page.context["page"].older
+        assert f"environment=production&amp;before={cursor}" in page.content.decode()
+        page = lena.get("/traces/", {"environment": "production", "before": cursor})
+        seen += [row.call.trace_id for row in page.context["rows"]]
+    assert seen == [f"trace-{n}" for n in reversed(range(120))]
+    back = lena.get("/traces/", {"after": page.context["page"].newer})
+    assert [row.call.trace_id for row in back.context["rows"]] == [
+        f"trace-{n}" for n in reversed(range(20, 70))
+    ]
+    assert back.context["page"].newer
+    assert back.context["page"].older
+
+
+def test_the_environment_of_the_sidebar_narrows_the_list(lena: Client, desk: Agent) -> None:
+    report(desk, {})
+    session = lena.session
+    session["environment"] = "staging"
+    session.save()
+    assert "No call matches" in text_of(lena.get("/traces/"))
+    assert "trace-0" in text_of(lena.get("/traces/", {"environment": ""}))
+
+
+def test_publishers_read_their_own_and_others_nothing(client: Client, cast: make.Cast, desk: Agent) -> None:
+    report(desk, {}, {"skill": "unknown-skill"})
+    client.force_login(cast.ines)
+    text = text_of(client.get("/traces/"))
+    assert "trace-0" in text
+    assert "trace-1" not in text
+    for user in (cast.sven, cast.ravi, cast.mara, cast.ada, cast.nora):
+        client.force_login(user)
+        assert "trace-0" not in text_of(client.get("/traces/"))
+        assert client.get("/traces/trace-0/").status_code == 404
+    client.force_login(cast.ravi)
+    assert "You do not read traces" in text_of(client.get("/traces/"))
+
+
+def test_a_trace_shows_each_call_with_its_masked_payloads(
+    lena: Client, desk: Agent, django_assert_max_num_queries: Any
+) -> None:
+    call = {
+        "trace_id": "run/7",
+        "user_intent": "Give <b>mara@example.org</b> her money back",
+        "candidates": ["refund-check", {"name": "order-find", "score": 0.4}],
+        "selection_reason": "It checks refunds.",
+        "parameters": {"order": 7, "mail": "mara@example.org"},
+        "output": {"refunded": True},
+        "input_tokens": 1500,
+        "cost": "0.0042",
+        "currency": "EUR",
+        "spans": [
+            {"span_id": "a", "name": "fetch order", "start_ms": 0, "duration_ms": 600},
+            {"span_id": "b", "parent_id": "a", "name": "query", "start_ms": 100, "duration_ms": 300},
+        ],
+    }
+    report(
+        desk, call, {"trace_id": "run/7", "outcome": "error", "failed_stage": "output", "retryable": False}
+    )
+    with django_assert_max_num_queries(12):
+        answer = lena.get("/traces/run/7/")
+    text = text_of(answer)
+    assert answer.status_code == 200
+    assert "mara@example.org" not in text
+    assert '<span class="mask">EMAIL·' in text
+    assert "<b>mara" not in text
+    assert "&quot;refunded&quot;: true" in text
+    assert 'data-depth="1"' in text
+    assert "0.0042 EUR" in text
+    assert "trying again does not help" in text
+    assert lena.post("/traces/run/7/").status_code == 405
+    assert lena.get("/traces/no-such/").status_code == 404
+
+
+def test_a_personal_value_finds_its_mask(lena: Client, desk: Agent) -> None:
+    report(desk, {"trace_id": "mara@example.org"})
+    stored = Call.objects.get().trace_id
+    assert "mara@" not in stored
+    assert lena.get("/traces/mara@example.org/").status_code == 200
+    assert stored in text_of(lena.get("/traces/", {"q": "mara@example.org"}))
+
+
+def test_a_call_without_payloads_is_shown(lena: Client, desk: Agent) -> None:
+    report(desk, {})
+    Call.objects.get().detail.delete()
+    assert "No payload is kept for this call." in text_of(lena.get("/traces/trace-0/"))
