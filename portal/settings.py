@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from catalog.bundles.files import MIB, Limits
+from portal.api.shapes import SHAPES
 from portal.environment import (
     env,
     read_database,
@@ -182,7 +183,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The catalog of record for the skills of AI agents.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
-    "COMPONENT_SPLIT_REQUEST": True,
+    "OAS_VERSION": "3.1.0",
+    "APPEND_COMPONENTS": {"schemas": SHAPES},
+    # The shapes are ours and have their names; no serializer is guessed at.
+    "POSTPROCESSING_HOOKS": [],
 }
 
 REDIS_URL = env.str("REDIS_URL", default="")

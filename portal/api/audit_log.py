@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,15 +11,24 @@ from catalog import journal
 from catalog.access import NotAllowed
 from catalog.models import JournalEntry
 from portal import access
+from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.paging import page_of
 from portal.api.traces import read_moment
 
 
-@extend_schema(
-    parameters=[OpenApiParameter(name, str) for name in ("actor", "verb", "target", "since")],
-    responses=OpenApiTypes.OBJECT,
-    description="Who changed what, newest first.",
+@described(
+    "audit_log",
+    "Who changed what, newest first. For administrators.",
+    answers={200: "AuditPage"},
+    problems=(400,),
+    query={
+        "actor": "A user's name, or system.",
+        "verb": "What was done, such as release.approve.",
+        "target": "What it was done to.",
+        "since": "The earliest time, RFC 3339.",
+        **CURSOR,
+    },
 )
 @endpoint({"GET": "admin"})
 def audit_log(request: Request) -> Response:
@@ -36,7 +43,11 @@ def audit_log(request: Request) -> Response:
     return Response(page_of(request, rows, key="-n", show=_show))
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT, description="Re-hash the whole audit log.")
+@described(
+    "audit_log_verify",
+    "Re-hash the whole audit log. For administrators.",
+    answers={200: "Chain"},
+)
 @endpoint({"GET": "admin"})
 def audit_log_verify(request: Request) -> Response:
     """Whether the audit log is as it was written."""

@@ -10,8 +10,7 @@ from urllib.parse import unquote
 
 from django.http import HttpResponse
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from catalog import blobs
@@ -29,24 +28,25 @@ from governance.models import ReadCount
 from governance.usage import count_reads
 from portal.api import examples
 from portal.api.authentication import bearer_of
+from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
 from portal.api.fields import Fields
 from portal.api.rendering import as_json as render_json
 from portal.downloads import attachment, matches_etag, not_modified
 
-KEY = OpenApiParameter("key", str, description="A session or end user; the agent itself where absent.")
-VERSION = OpenApiParameter(
-    "version", str, description="A pinned version that was live here in the last 30 days."
-)
+KEY = {"key": "A session or end user, for gray releases; the agent itself where absent."}
+VERSION = {"version": "A pinned version that was live here in the last 30 days."}
 SCRIPTS = OpenApiParameter("scripts", bool, description="Whether the agent runs scripts.")
+FORMAT = OpenApiParameter("format", str, enum=["markdown", "xml", "json"])
 
 
-@extend_schema(
-    parameters=[KEY, OpenApiParameter("fields", str, description="Comma-separated names of fields.")],
-    responses=OpenApiTypes.OBJECT,
+@described(
+    "feed",
+    "Every skill that the agent is served, its dependencies first.",
+    answers={200: "Feed", 304: ""},
+    query={**KEY, "fields": "Comma-separated names of fields; all where absent."},
     examples=examples.FEED,
-    description="Every skill that the agent is served, its dependencies first.",
 )
 @endpoint({"GET": "feed"})
 def feed(request: Request) -> HttpResponse:
@@ -64,12 +64,26 @@ def feed(request: Request) -> HttpResponse:
     return _assigned(answer, seen.arms)
 
 
-@extend_schema(
-    parameters=[KEY, SCRIPTS, OpenApiParameter("format", str, enum=["markdown", "xml", "json"])],
-    request=OpenApiTypes.OBJECT,
-    responses={(200, "text/plain"): OpenApiTypes.STR},
+@described(
+    "feed_advertise",
+    "The text for a system prompt.",
+    answers={200: "Advertised"},
+    files=("text/plain",),
+    problems=(400,),
+    query=KEY,
+    parameters=[SCRIPTS, FORMAT],
+)
+@described(
+    "feed_template",
+    "Fill a template of the agent's own; {skills}, {resource_instructions} and {runner_instructions}.",
+    method="POST",
+    sent={"application/json": "Template"},
+    answers={},
+    files=("text/plain",),
+    problems=(400, 415, 422),
+    query=KEY,
+    parameters=[SCRIPTS],
     examples=examples.ADVERTISE,
-    description="The text for a system prompt; POST fills a template of the agent's own.",
 )
 @endpoint({"GET": "feed", "POST": "feed"}, any_type=True)
 def advertise(request: Request) -> HttpResponse:
@@ -101,15 +115,13 @@ def _as_asked(request: Request, skills: list[Advertised], scripts: bool) -> Http
     return _text(as_markdown(skills, scripts=scripts) if form == "markdown" else as_xml(skills))
 
 
-@extend_schema(
-    parameters=[
-        KEY,
-        SCRIPTS,
-        OpenApiParameter("mode", str, description="Of a session; not used without one."),
-    ],
-    responses=OpenApiTypes.OBJECT,
+@described(
+    "feed_tools",
+    "The tools that apply to what the agent is served.",
+    answers={200: "Tools"},
+    query={**KEY, "mode": "Of a session; not used without one."},
+    parameters=[SCRIPTS],
     examples=examples.TOOLS,
-    description="The tools that apply to what the agent is served.",
 )
 @endpoint({"GET": "feed"})
 def tools(request: Request) -> HttpResponse:
@@ -120,11 +132,13 @@ def tools(request: Request) -> HttpResponse:
     return _assigned(HttpResponse(render_json(body), content_type="application/json"), seen.arms)
 
 
-@extend_schema(
-    parameters=[KEY, VERSION],
-    responses=OpenApiTypes.OBJECT,
+@described(
+    "feed_skill",
+    "One skill with its instructions and the list of its files. 404 names skills that are spelled alike.",
+    answers={200: "LoadedSkill"},
+    problems=(404, 410),
+    query={**KEY, **VERSION},
     examples=examples.LOAD,
-    description="One skill with its instructions and the list of its files.",
 )
 @endpoint({"GET": "feed"})
 def skill(request: Request, name: str) -> HttpResponse:
@@ -146,10 +160,13 @@ def skill(request: Request, name: str) -> HttpResponse:
     return _assigned_one(answer, seen, one)
 
 
-@extend_schema(
-    parameters=[KEY, VERSION],
-    responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
-    description="A file of a skill, by its path or by its bare name under references/ or assets/.",
+@described(
+    "feed_resource",
+    "A file of a skill, by its path or by its bare name under references/ or assets/.",
+    answers={304: ""},
+    files=("application/octet-stream",),
+    problems=(400, 404, 409, 410),
+    query={**KEY, **VERSION},
 )
 @endpoint({"GET": "feed"}, any_type=True)
 def resource(request: Request, name: str, path: str) -> HttpResponse:
@@ -165,10 +182,14 @@ def resource(request: Request, name: str, path: str) -> HttpResponse:
     return _assigned_one(answer, seen, one)
 
 
-@extend_schema(
-    parameters=[KEY, VERSION],
-    responses={(200, "application/zip"): OpenApiTypes.BINARY},
-    description="The whole skill as a zip with SKILL.md at its root; the same bytes every time.",
+@described(
+    "feed_bundle",
+    "The whole skill as a zip with SKILL.md at its root; the same bytes every time, its sha256 as ETag and "
+    "Repr-Digest.",
+    answers={304: ""},
+    files=("application/zip",),
+    problems=(404, 410),
+    query={**KEY, **VERSION},
 )
 @endpoint({"GET": "feed"}, any_type=True)
 def bundle(request: Request, name: str) -> HttpResponse:

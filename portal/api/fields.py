@@ -27,20 +27,20 @@ class Fields:
         value = self.data.get(name)
         if value is None or value == "":
             if needed:
-                self._wrong(name, f"{name} is missing.")
+                self.wrong(name, f"{name} is missing.")
             return ""
         if not isinstance(value, str) or "\0" in value:
-            self._wrong(name, f"{name} is not text.")
+            self.wrong(name, f"{name} is not text.")
             return ""
         if len(value) > longest:
-            self._wrong(name, f"{name} has {len(value)} characters; at most {longest} are taken.")
+            self.wrong(name, f"{name} has {len(value)} characters; at most {longest} are taken.")
         return value
 
     def choice(self, name: str, choices: Sequence[str]) -> str | None:
         """One of the choices, None where it is absent."""
         value = self.text(name)
         if value and value not in choices:
-            self._wrong(name, f"{name} is {value[:80]!r}; give one of {', '.join(choices)}.")
+            self.wrong(name, f"{name} is {value[:80]!r}; give one of {', '.join(choices)}.")
             return None
         return value or None
 
@@ -56,7 +56,7 @@ class Fields:
         if value is None:
             return None
         if not isinstance(value, list) or not all(map(_is_name, value)) or len(value) > MOST_NAMES:
-            self._wrong(
+            self.wrong(
                 name,
                 f"{name} is not a list of names: at most {MOST_NAMES} of up to {LONGEST_NAME} characters.",
             )
@@ -64,14 +64,14 @@ class Fields:
         found = tuple(dict.fromkeys(item.strip() for item in value if item.strip()))
         unknown = [item for item in found if choices and item not in choices]
         if unknown:
-            self._wrong(name, f"{name} holds {unknown[0]!r}; the known ones are {', '.join(choices)}.")
+            self.wrong(name, f"{name} holds {unknown[0]!r}; the known ones are {', '.join(choices)}.")
         return found
 
     def mapping(self, name: str) -> Mapping[str, Any]:
         """An object, empty where it is absent."""
         value = self.data.get(name)
         if value is not None and not isinstance(value, Mapping):
-            self._wrong(name, f"{name} is not an object.")
+            self.wrong(name, f"{name} is not an object.")
         return value if isinstance(value, Mapping) else {}
 
     def flag(self, name: str) -> bool:
@@ -80,7 +80,7 @@ class Fields:
         if value in (None, "", False, "false", "0", "no", "off"):
             return False
         if value not in (True, "true", "1", "yes", "on"):
-            self._wrong(name, f"{name} is neither true nor false.")
+            self.wrong(name, f"{name} is neither true nor false.")
         return True
 
     def number(self, name: str, *, least: int, most: int) -> int | None:
@@ -89,9 +89,22 @@ class Fields:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            self._wrong(name, f"{name} is not a whole number from {least} to {most}.")
+            self.wrong(name, f"{name} is not a whole number from {least} to {most}.")
             return None
         return int(value)
+
+    def numbers(self, name: str, *, least: int, most: int) -> tuple[int, ...]:
+        """A list of whole numbers, empty where it is absent."""
+        value = self.data.get(name)
+        if value is None:
+            return ()
+        known = isinstance(value, list) and all(
+            isinstance(one, int) and not isinstance(one, bool) and least <= one <= most for one in value
+        )
+        if not known or len(value) > most:
+            self.wrong(name, f"{name} is not a list of whole numbers from {least} to {most}.")
+            return ()
+        return tuple(value)
 
     def check(self) -> None:
         """Raise what was wrong, if anything was."""
@@ -99,7 +112,8 @@ class Fields:
             detail = " ".join(error["message"] for error in self.errors)
             raise Problem("field-invalid", detail, status=422, errors=self.errors)
 
-    def _wrong(self, name: str, message: str) -> None:
+    def wrong(self, name: str, message: str) -> None:
+        """Note that a field is wrong, and why."""
         self.errors.append({"field": name, "code": "field-invalid", "message": message})
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,6 +20,7 @@ from catalog.publishing import Publication, publish_upload, runtimes_of
 from portal import access
 from portal.api import examples
 from portal.api.authentication import actor_of
+from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
 from portal.api.fields import Fields
@@ -30,11 +29,18 @@ from portal.api.rendering import JSONParser
 from portal.uploads import provenance_of, read_request_upload
 
 
-@extend_schema(
-    request={"application/json": OpenApiTypes.OBJECT, "multipart/form-data": OpenApiTypes.OBJECT},
-    responses=dict.fromkeys((200, 201, 207, 409, 422), OpenApiTypes.OBJECT),
+@described(
+    "publish",
+    "Publish a bundle: multipart with `file` (zip, tar.gz, SKILL.md or manifest.yaml), or JSON with metadata, "
+    "instructions and resources. 201 where something was published, 200 where all is unchanged or a dry run "
+    "passed, 207 where bundles of one archive fared differently, 409 for a conflict, 422 where all is refused.",
+    method="POST",
+    sent={"application/json": "Publish", "multipart/form-data": "PublishForm"},
+    answers=dict.fromkeys((200, 201, 207), "Published"),
+    refused=dict.fromkeys((409, 422), "Published"),
+    problems=(400, 409, 413, 415, 422),
     examples=examples.PUBLISH,
-    description="Publish a bundle: multipart with `file`, or JSON with metadata, instructions and resources.",
+    once=True,
 )
 @endpoint({"POST": "publish"}, parsers=(JSONParser, MultiPartParser))
 @once

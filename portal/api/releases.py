@@ -9,8 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,6 +20,7 @@ from governance.approvals import review
 from portal import access
 from portal.api import examples
 from portal.api.authentication import actor_of
+from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
 from portal.api.fields import Fields
@@ -29,18 +28,27 @@ from portal.api.idempotency import once
 from portal.api.paging import page_of
 
 
-@extend_schema(
-    methods=["GET"],
-    parameters=[OpenApiParameter(name, str) for name in ("environment", "state", "skill")],
-    responses=OpenApiTypes.OBJECT,
-    description="Releases of visible skills, newest first.",
+@described(
+    "releases",
+    "Releases of visible skills, newest first.",
+    answers={200: "ReleasePage"},
+    problems=(400, 404),
+    query={
+        "environment": "The name of an environment.",
+        "state": "A state of a release.",
+        "skill": "A skill, in either spelling of its name.",
+        **CURSOR,
+    },
 )
-@extend_schema(
-    methods=["POST"],
-    request=OpenApiTypes.OBJECT,
-    responses={201: OpenApiTypes.OBJECT},
+@described(
+    "release_propose",
+    "Propose a release; where the environment asks for no approval it goes live at once.",
+    method="POST",
+    sent={"application/json": "Propose"},
+    answers={201: "Release"},
+    problems=(400, 404, 409, 415, 422),
     examples=examples.RELEASE,
-    description="Propose a release; where the environment asks for no approval it goes live at once.",
+    once=True,
 )
 @endpoint({"GET": "read", "POST": "release"})
 @once
@@ -87,24 +95,44 @@ def _propose(request: Request) -> Response:
 
 
 def _canary(fields: Fields) -> dict[str, Any]:
-    """The plan of a gray release: its first percentage."""
+    """The plan of a gray release: its first percentage, alone or with the steps after it.
+
+    What is not yet kept to is refused: nobody shall believe in a guard that does not watch.
+    """
     sent = Fields(fields.mapping("canary"))
     percent = sent.number("percent", least=1, most=100)
+    steps = sent.numbers("steps", least=1, most=100)
+    for name in sorted(set(sent.data) - {"percent", "steps"}):
+        sent.wrong(name, f"canary.{name} is not supported by this server.")
+    if steps and (list(steps) != sorted(set(steps)) or percent not in {None, steps[0]}):
+        sent.wrong("steps", "steps rise, and begin with percent where both are given.")
     fields.errors += sent.errors
+    if steps:
+        return {"percent": steps[0], "steps": list(steps)}
     return {"percent": percent} if percent else {}
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT, description="One release with its gates and transitions.")
+@described(
+    "release",
+    "One release with its gates, approvals and transitions.",
+    answers={200: "Release"},
+    problems=(404,),
+)
 @endpoint({"GET": "read"})
 def release_detail(request: Request, release_id: UUID) -> Response:
     """One release."""
     return Response(show_release(access.release_read(request, release_id)))
 
 
-@extend_schema(
-    request=OpenApiTypes.OBJECT,
-    responses=OpenApiTypes.OBJECT,
-    description="Act on a release: approve, reject, withdraw, start, advance, halt or rollback.",
+@described(
+    "release_act",
+    "Act on a release: approve (note, confirm), reject (reason), withdraw (reason), start (percent), "
+    "advance (percent), halt (reason) or rollback (reason). 409 in another state, or for the loser of a race.",
+    method="POST",
+    sent={"application/json": "Act"},
+    answers={200: "Release"},
+    problems=(400, 404, 409, 415, 422),
+    once=True,
 )
 @endpoint({"POST": "release"})
 @once

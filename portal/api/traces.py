@@ -9,8 +9,6 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,14 +18,15 @@ from governance.traces import MOST_CALLS, ingest, readable_calls
 from portal import access
 from portal.api import examples
 from portal.api.authentication import bearer_of
+from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
 from portal.api.fields import Fields
+from portal.api.idempotency import once
 from portal.api.paging import page_of
 from portal.api.rendering import TolerantJSONParser
 
 EARLIEST, LATEST = 1900, 9000
-FILTERS = ("skill", "version", "environment", "agent", "outcome", "stage", "since", "until", "q")
 EXACT = {
     "skill": "skill_text",
     "version": "version_text",
@@ -38,20 +37,37 @@ EXACT = {
 }
 
 
-@extend_schema(
-    methods=["POST"],
-    request=OpenApiTypes.OBJECT,
-    responses={202: OpenApiTypes.OBJECT},
+@described(
+    "traces_report",
+    "Report at most 1,000 calls in 5 MB; each is taken once, masked before it is written, and rejected by "
+    "itself. An agent's token.",
+    method="POST",
+    sent={"application/json": "Report"},
+    answers={202: "Ingested"},
+    problems=(400, 409, 413, 415, 422),
     examples=examples.TRACES,
-    description="Report calls; each is taken once, masked before it is written, and rejected by itself.",
+    once=True,
 )
-@extend_schema(
-    methods=["GET"],
-    parameters=[OpenApiParameter(name, str) for name in FILTERS],
-    responses=OpenApiTypes.OBJECT,
-    description="Calls, newest first.",
+@described(
+    "traces",
+    "Calls, newest first. What was masked is found by what it was.",
+    answers={200: "CallPage"},
+    problems=(400,),
+    query={
+        "skill": "As the agent named it.",
+        "version": "As the agent named it.",
+        "environment": "The name of an environment.",
+        "agent": "The name of an agent.",
+        "outcome": "ok or error.",
+        "stage": "The stage that failed.",
+        "since": "The earliest start, RFC 3339.",
+        "until": "Before this start, RFC 3339.",
+        "q": "Part of the user's intent.",
+        **CURSOR,
+    },
 )
 @endpoint({"POST": "traces:write", "GET": "traces:read"}, parsers=(TolerantJSONParser,))
+@once
 def trace_list(request: Request) -> Response:
     """Report calls, or read them."""
     if request.method == "POST":
@@ -101,8 +117,11 @@ def _report(request: Request) -> Response:
     return Response(told, status=202)
 
 
-@extend_schema(
-    responses=OpenApiTypes.OBJECT, description="The calls of one trace with their masked payloads."
+@described(
+    "trace",
+    "The calls of one trace with their masked payloads.",
+    answers={200: "Trace"},
+    problems=(404,),
 )
 @endpoint({"GET": "traces:read"})
 def trace_detail(request: Request, trace_id: str) -> Response:

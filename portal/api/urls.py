@@ -7,7 +7,7 @@ from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView
 
-from portal.api import audit_log, errors, feed, publish, releases, skills, traces
+from portal.api import audit_log, errors, feed, publish, releases, skills, traces, versions
 
 urlpatterns = [
     re_path(
@@ -18,17 +18,22 @@ urlpatterns = [
     path("publish", publish.publish, name="api-publish"),
     path("skills", skills.skill_list, name="api-skill-list"),
     path("skills/<str:name>", skills.skill_detail, name="api-skill-detail"),
-    path("skills/<str:name>/versions", skills.version_list, name="api-version-list"),
-    path("skills/<str:name>/versions/<str:version>", skills.version_detail, name="api-version-detail"),
+    path("skills/<str:name>/versions", versions.version_list, name="api-version-list"),
+    path("skills/<str:name>/versions/<str:version>", versions.version_detail, name="api-version-detail"),
     path(
         "skills/<str:name>/versions/<str:version>/files/<path:path>",
-        skills.version_file,
+        versions.version_file,
         name="api-version-file",
     ),
     path(
         "skills/<str:name>/versions/<str:version>/bundle.zip",
-        skills.version_bundle,
+        versions.version_bundle,
         name="api-version-bundle",
+    ),
+    path(
+        "skills/<str:name>/versions/<str:version>/<str:action>",
+        versions.version_act,
+        name="api-version-act",
     ),
     path("releases", releases.release_list, name="api-release-list"),
     path("releases/<uuid:release_id>", releases.release_detail, name="api-release-detail"),

@@ -1,0 +1,100 @@
+"""The shapes of the API's document: JSON Schemas of what is sent and answered. Plain data.
+
+`tests/portal/api` holds every answer of its tests against them.
+"""
+
+from __future__ import annotations
+
+from portal.api.shapes.cards import FILE
+from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
+from portal.api.shapes.publishing import FINDING, PUBLISH_FORM, PUBLISH_JSON, RESULT
+from portal.api.shapes.releases import ACT, PROPOSE, RELEASE, RELEASE_FIELDS
+from portal.api.shapes.skills import CATALOG_SKILL, VERSION, VERSION_FIELDS
+from portal.api.shapes.traces import CALL_FIELDS, DETAIL, REJECTED, REPORTED, TASK
+from portal.api.shapes.words import (
+    BOOLEAN,
+    INTEGER,
+    JSON,
+    MOMENT,
+    SHA256,
+    TEXT,
+    TEXTS,
+    Shape,
+    listed,
+    maybe,
+    partly,
+    record,
+    ref,
+)
+
+ENTRY = record(
+    n=INTEGER,
+    at=MOMENT,
+    actor=TEXT,
+    verb=TEXT,
+    target=TEXT,
+    before=JSON,
+    after=JSON,
+    origin=TEXT,
+    hash=SHA256,
+)
+
+
+def page(name: str) -> Shape:
+    """A page of a list of things of that name."""
+    return record(items=listed(ref(name)), next=maybe(TEXT))
+
+
+SHAPES: dict[str, Shape] = {
+    "Problem": partly(
+        ("type", "title", "status", "detail", "code"),
+        type=TEXT,
+        title=TEXT,
+        status=INTEGER,
+        detail=TEXT,
+        code=TEXT,
+        errors=listed(JSON),
+        near=TEXTS,
+    ),
+    "Finding": FINDING,
+    "File": FILE,
+    "Publish": PUBLISH_JSON,
+    "PublishForm": PUBLISH_FORM,
+    "Published": record(results=listed(RESULT)),
+    "FeedSkill": partly((), **SKILL_FIELDS),
+    "Feed": record(environment=TEXT, revision=INTEGER, skills=listed(ref("FeedSkill"))),
+    "LoadedSkill": LOADED,
+    "Template": record(template=TEXT),
+    "Advertised": ADVERTISED,
+    "Tools": TOOLS,
+    "Skill": CATALOG_SKILL,
+    "SkillPage": page("Skill"),
+    "VersionRow": record(**VERSION_FIELDS),
+    "VersionPage": page("VersionRow"),
+    "Version": VERSION,
+    "Reason": record(reason=TEXT),
+    "Propose": PROPOSE,
+    "Act": ACT,
+    "Release": RELEASE,
+    "ReleaseRow": record(**RELEASE_FIELDS),
+    "ReleasePage": page("ReleaseRow"),
+    "Report": partly((), calls=listed(REPORTED), tasks=listed(TASK)),
+    "Ingested": partly(
+        ("accepted", "duplicates", "rejected"),
+        accepted=INTEGER,
+        duplicates=INTEGER,
+        rejected=REJECTED,
+        rejected_tasks=REJECTED,
+    ),
+    "Call": record(**CALL_FIELDS),
+    "CallPage": page("Call"),
+    "Trace": record(trace_id=TEXT, calls=listed(record(**CALL_FIELDS, **DETAIL))),
+    "AuditEntry": ENTRY,
+    "AuditPage": page("AuditEntry"),
+    "Chain": record(
+        intact=BOOLEAN,
+        entries=INTEGER,
+        broken_at=maybe(INTEGER),
+        head=record(n=INTEGER, hash=TEXT),
+    ),
+}

@@ -1,0 +1,101 @@
+"""Calls as they are reported and read."""
+
+from __future__ import annotations
+
+from portal.api.shapes.words import (
+    BOOLEAN,
+    INTEGER,
+    JSON,
+    MOMENT,
+    NUMBER,
+    TEXT,
+    Shape,
+    listed,
+    maybe,
+    one_of,
+    partly,
+    record,
+)
+
+STAGES = one_of("intent", "selection", "parameters", "permission", "execution", "output")
+SPAN = partly(
+    ("span_id", "name", "start_ms", "duration_ms"),
+    span_id=TEXT,
+    parent_id=TEXT,
+    name=TEXT,
+    start_ms=NUMBER,
+    duration_ms=NUMBER,
+    attributes=JSON,
+)
+DETAIL: dict[str, Shape] = {
+    "user_intent": TEXT,
+    "candidates": listed(JSON),
+    "selection_reason": TEXT,
+    "parameters": JSON,
+    "output": JSON,
+    "spans": listed(SPAN),
+}
+REPORTED = partly(
+    ("call_id", "outcome", "started_at"),
+    **DETAIL,
+    call_id=TEXT,
+    trace_id=TEXT,
+    parent_id=TEXT,
+    session_id=TEXT,
+    skill=TEXT,
+    version=TEXT,
+    kind=one_of("called", "loaded", "resource", "script"),
+    attempt=INTEGER,
+    fallback_for=TEXT,
+    replanned=BOOLEAN,
+    model=TEXT,
+    outcome=one_of("ok", "error"),
+    failed_stage=STAGES,
+    error_code=TEXT,
+    retryable=BOOLEAN,
+    started_at=MOMENT,
+    duration_ms=NUMBER,
+    input_tokens=INTEGER,
+    output_tokens=INTEGER,
+    cost=TEXT,
+    currency=TEXT,
+    cache_hit=BOOLEAN,
+)
+TASK = partly(
+    ("task_id", "completed"),
+    task_id=TEXT,
+    trace_id=TEXT,
+    completed=BOOLEAN,
+    calls=INTEGER,
+    replans=INTEGER,
+)
+REJECTED = listed(record(index=INTEGER, code=TEXT, message=TEXT))
+CALL_FIELDS: dict[str, Shape] = {
+    "call_id": TEXT,
+    "trace_id": TEXT,
+    "parent_id": maybe(TEXT),
+    "session_id": maybe(TEXT),
+    "skill": maybe(TEXT),
+    "version": maybe(TEXT),
+    "known": BOOLEAN,
+    "environment": TEXT,
+    "agent": TEXT,
+    "arm": maybe(one_of("stable", "candidate")),
+    "kind": one_of("called", "loaded", "resource", "script"),
+    "attempt": INTEGER,
+    "fallback_for": maybe(TEXT),
+    "replanned": BOOLEAN,
+    "model": maybe(TEXT),
+    "outcome": one_of("ok", "error"),
+    "failed_stage": maybe(STAGES),
+    "error_code": maybe(TEXT),
+    "retryable": maybe(BOOLEAN),
+    "started_at": MOMENT,
+    "duration_ms": INTEGER,
+    "input_tokens": maybe(INTEGER),
+    "output_tokens": maybe(INTEGER),
+    "cost": maybe(TEXT),
+    "currency": maybe(TEXT),
+    "cache_hit": maybe(BOOLEAN),
+    "received_at": MOMENT,
+}
