@@ -1,0 +1,286 @@
+"""Semver honesty: what changed between two versions, and the least bump that says so (spec 2.5).
+
+An input may not refuse what it took; an output may not answer what it did not. Everything else
+follows:
+
+| change | input | output |
+|---|---|---|
+| a schema is added | minor | minor |
+| a schema is removed | major | major |
+| a field is added, optional | minor | minor |
+| a field is added, required | major | minor |
+| a field is removed | major | major |
+| an optional field becomes required | major | minor |
+| a required field becomes optional | minor | major |
+| fewer types or values of enum, tighter bounds, a new pattern, format or const | major | minor |
+| more types or values of enum, looser bounds, a pattern, format or const taken away | minor | major |
+| a type, pattern, format or const replaced by another | major | major |
+| unknown fields refused from now on | major | minor |
+| unknown fields let through from now on | minor | major |
+| a default changed | minor | minor |
+| title, description, examples, comments | patch | patch |
+| any other keyword changed (allOf, $ref, if …) | major | major |
+
+A permission or a tool that is gained is minor, and shown; one that is given up is patch. Two
+changes of one field count as the greater. The rule holds below 1.0.0 too (`semver.satisfies`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from catalog import semver
+from catalog.bundles.findings import Finding, error, warning
+
+Side = Literal["input", "output"]
+PARTS: tuple[semver.Part, ...] = ("patch", "minor", "major")
+
+MAX_DEPTH = 40
+MAX_TOLD = 5
+
+_Schema = Mapping[str, Any]
+_TIGHTER_WHEN_HIGHER = (
+    "minimum",
+    "exclusiveMinimum",
+    "minLength",
+    "minItems",
+    "minProperties",
+    "minContains",
+)
+_TIGHTER_WHEN_LOWER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
+_TIGHTER_WHEN_THERE = ("pattern", "format", "const", "multipleOf")
+_SAYS_NOTHING = frozenset(
+    {"title", "description", "examples", "$comment", "$schema", "$id", "deprecated", "readOnly", "writeOnly"}
+)
+_COMPARED = frozenset(
+    {"type", "enum", "properties", "required", "items", "additionalProperties", "uniqueItems", "default"}
+    | {*_TIGHTER_WHEN_HIGHER, *_TIGHTER_WHEN_LOWER, *_TIGHTER_WHEN_THERE}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What callers rely on in a version; None means that the version does not say."""
+
+    input_schema: _Schema | None = None
+    output_schema: _Schema | None = None
+    permissions: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference, in words, and the least part of a version that has to be raised for it."""
+
+    part: semver.Part
+    where: str
+    what: str
+
+
+def changes(before: Declared, after: Declared) -> tuple[Change, ...]:
+    """What differs between two versions, incompatible changes first; never raises on valid schemas."""
+    found = [
+        *_schemas("input_schema", before.input_schema, after.input_schema, "input"),
+        *_schemas("output_schema", before.output_schema, after.output_schema, "output"),
+        *_grants("permissions", before.permissions or (), after.permissions or (), "the permission"),
+        *_tools(before.allowed_tools, after.allowed_tools),
+    ]
+    return tuple(sorted(found, key=lambda change: -PARTS.index(change.part)))
+
+
+def least_bump(found: tuple[Change, ...]) -> semver.Part:
+    """The least part that has to be raised for these changes; a patch where there are none."""
+    return max((change.part for change in found), key=PARTS.index, default="patch")
+
+
+def check_honesty(version: str, last: str, before: Declared, after: Declared) -> tuple[Finding, ...]:
+    """Findings about `version`, published after `last`: an incompatible change without a new major
+    version is an error, a permission or tool that is gained a warning.
+
+    A version that is not above `last` mends an older line and is not judged. Raises ValueError
+    where either is not a semantic version.
+    """
+    if semver.precedence_key(version) <= semver.precedence_key(last):
+        return ()
+    found = changes(before, after)
+    findings = [
+        warning("permission-gained", f"{version} {change.what}, which {last} did not.", _GAINED_HINT)
+        for change in found
+        if change.what.startswith("asks for")
+    ]
+    breaking = [change for change in found if change.part == "major"]
+    if breaking and semver.parse(version).major == semver.parse(last).major:
+        told = "; ".join(f"{change.where} {change.what}" for change in breaking[:MAX_TOLD])
+        more = f"; and {len(breaking) - MAX_TOLD} more" if len(breaking) > MAX_TOLD else ""
+        message = f"{version} breaks callers of {last}: {told}{more}."
+        hint = f"Publish it as {semver.bump(last, 'major')}, or take the change back."
+        findings.insert(0, error("semver-dishonest", message, hint))
+    return tuple(findings)
+
+
+_GAINED_HINT = "Say in the notes of the release what it is needed for."
+
+
+def _grants(where: str, before: tuple[str, ...], after: tuple[str, ...], what: str) -> Iterator[Change]:
+    for name in sorted(set(after) - set(before)):
+        yield Change("minor", where, f"asks for {what} {name}")
+    for name in sorted(set(before) - set(after)):
+        yield Change("patch", where, f"no longer asks for {what} {name}")
+
+
+def _tools(before: tuple[str, ...] | None, after: tuple[str, ...] | None) -> Iterator[Change]:
+    """Without the field a skill may use what its agent may, so that only a list can be widened."""
+    if before is not None and after is None:
+        yield Change("minor", "allowed-tools", "asks for every tool of its agent")
+    elif before is None and after is not None:
+        yield Change("patch", "allowed-tools", "narrows the tools")
+    else:
+        yield from _grants("allowed-tools", before or (), after or (), "the tool")
+
+
+def _schemas(where: str, before: Any, after: Any, side: Side) -> Iterator[Change]:
+    if before is None and after is not None:
+        yield Change("minor", where, "is new")
+    elif before is not None and after is None:
+        yield Change("major", where, "is gone")
+    elif before != after:
+        yield from _compare(where, before, after, side, 0)
+
+
+def _compare(where: str, before: Any, after: Any, side: Side, depth: int) -> Iterator[Change]:
+    """The differences of two schemas of one place."""
+    if before == after:
+        return
+    if not isinstance(before, dict) or not isinstance(after, dict) or depth > MAX_DEPTH:
+        yield from _whole(where, before, after, side)
+        return
+    yield from _types(where, before, after, side)
+    yield from _values(where, before, after, side)
+    yield from _bounds(where, before, after, side)
+    yield from _fields(where, before, after, side, depth)
+    yield from _unknown_fields(where, before, after, side, depth)
+    yield from _compare(f"{where}[]", before.get("items", True), after.get("items", True), side, depth + 1)
+    if before.get("default") != after.get("default"):
+        yield Change("minor", where, "has another default")
+    for keyword in sorted((before.keys() | after.keys()) - _COMPARED - _SAYS_NOTHING):
+        if before.get(keyword) != after.get(keyword):
+            yield Change("major", where, f"has another {keyword}, which cannot be told from a break")
+
+
+def _whole(where: str, before: Any, after: Any, side: Side) -> Iterator[Change]:
+    """Where one of the two is no mapping: `true` and `{}` take everything, `false` nothing."""
+    if (before is True and after == {}) or (before == {} and after is True):
+        return
+    if before in (True, {}) or after is False:
+        yield _tighter(side, where, "takes less than everything" if after is not False else "takes nothing")
+    elif after in (True, {}) or before is False:
+        yield _looser(side, where, "takes more than before")
+    else:
+        yield Change("major", where, "cannot be compared")
+
+
+def _tighter(side: Side, where: str, what: str) -> Change:
+    return Change("major" if side == "input" else "minor", where, what)
+
+
+def _looser(side: Side, where: str, what: str) -> Change:
+    return Change("minor" if side == "input" else "major", where, what)
+
+
+def _types(where: str, before: _Schema, after: _Schema, side: Side) -> Iterator[Change]:
+    old, new = _type_set(before), _type_set(after)
+    if old == new:
+        return
+    if old is None or (new is not None and new < old):
+        yield _tighter(side, where, f"takes only {_or(new or set())}")
+    elif new is None or old < new:
+        yield _looser(side, where, f"takes more types than {_or(old)}")
+    else:
+        yield Change("major", where, f"is {_or(new)} instead of {_or(old)}")
+
+
+def _type_set(schema: _Schema) -> set[str] | None:
+    named = schema.get("type")
+    if named is None:
+        return None
+    types = set(named if isinstance(named, list) else [named])
+    return types | {"integer"} if "number" in types else types
+
+
+def _or(types: set[str]) -> str:
+    return " or ".join(sorted(types - {"integer"} if "number" in types else types))
+
+
+def _values(where: str, before: _Schema, after: _Schema, side: Side) -> Iterator[Change]:
+    """The values of enum, compared by their JSON kind: 1 is not true."""
+    old, new = before.get("enum"), after.get("enum")
+    if old == new:
+        return
+    if old is None or new is None:
+        yield (_tighter if old is None else _looser)(side, where, "takes other values than before")
+        return
+    gone = [value for value in old if value not in new]
+    added = [value for value in new if value not in old]
+    if gone:
+        yield _tighter(side, where, f"does not take {_listed(gone)} any more")
+    if added:
+        yield _looser(side, where, f"takes {_listed(added)} too")
+
+
+def _listed(values: list[Any]) -> str:
+    return ", ".join(str(value)[:30] for value in values[:3]) + (" …" if len(values) > 3 else "")
+
+
+def _bounds(where: str, before: _Schema, after: _Schema, side: Side) -> Iterator[Change]:
+    for keyword in (*_TIGHTER_WHEN_HIGHER, *_TIGHTER_WHEN_LOWER):
+        old, new = before.get(keyword), after.get(keyword)
+        if old != new:
+            rises = old is None or (new is not None and (new > old) is (keyword in _TIGHTER_WHEN_HIGHER))
+            what = (
+                f"has {keyword} {new} instead of {old}"
+                if None not in (old, new)
+                else f"has another {keyword}"
+            )
+            yield (_tighter if rises else _looser)(side, where, what)
+    for keyword in _TIGHTER_WHEN_THERE:
+        old, new = before.get(keyword), after.get(keyword)
+        if old != new and None not in (old, new):
+            yield Change("major", where, f"has another {keyword}")
+        elif old != new:
+            yield (_tighter if old is None else _looser)(side, where, f"has another {keyword}")
+    if bool(before.get("uniqueItems")) != bool(after.get("uniqueItems")):
+        change = _tighter if after.get("uniqueItems") else _looser
+        yield change(side, where, "has another uniqueItems")
+
+
+def _fields(where: str, before: _Schema, after: _Schema, side: Side, depth: int) -> Iterator[Change]:
+    old, new = before.get("properties", {}), after.get("properties", {})
+    was, now = set(before.get("required", [])), set(after.get("required", []))
+    for name in sorted(old.keys() - new.keys()):
+        yield Change("major", f"{where}.{name}", "is gone")
+    for name in sorted(new.keys() - old.keys()):
+        if name in now and name not in was:
+            yield _tighter(side, f"{where}.{name}", "is new and required")
+        else:
+            yield Change("minor", f"{where}.{name}", "is new")
+    for name in sorted((was ^ now) - (new.keys() - old.keys()) - (old.keys() - new.keys())):
+        if name in now:
+            yield _tighter(side, f"{where}.{name}", "is required now")
+        else:
+            yield _looser(side, f"{where}.{name}", "is no longer required")
+    for name in sorted(old.keys() & new.keys()):
+        yield from _compare(f"{where}.{name}", old[name], new[name], side, depth + 1)
+
+
+def _unknown_fields(where: str, before: _Schema, after: _Schema, side: Side, depth: int) -> Iterator[Change]:
+    old, new = before.get("additionalProperties", True), after.get("additionalProperties", True)
+    if old == new:
+        return
+    if new is False:
+        yield _tighter(side, where, "refuses fields that it does not name")
+    elif old is False:
+        yield _looser(side, where, "lets fields through that it does not name")
+    else:
+        yield from _compare(f"{where}.*", old, new, side, depth + 1)
