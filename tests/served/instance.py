@@ -68,7 +68,8 @@ def serve_instance(folder: Path) -> Iterator[Instance]:
         try:
             deadline = time.monotonic() + SECONDS
             while "is ready at" not in log.read_text():
-                assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-4000:]
+                assert process.poll() is None, log.read_text()[-4000:]
+                assert time.monotonic() < deadline, log.read_text()[-4000:]
                 time.sleep(0.1)
             yield instance
         finally:
