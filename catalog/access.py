@@ -52,8 +52,14 @@ class Powers:
 
     @property
     def is_admin(self) -> bool:
-        """Policies, teams, grants, agents, masking, audit log; approves nothing by it."""
-        return self._has(Role.ADMIN)
+        """Policies, teams, grants, agents, masking, audit log; approves nothing by it.
+
+        The role is for the whole instance: a grant for one team or environment gives none of it.
+        """
+        return any(
+            right.role == Role.ADMIN and right.team_id is None and right.environment_id is None
+            for right in self.rights
+        )
 
     @property
     def is_publisher(self) -> bool:
@@ -74,14 +80,14 @@ class Powers:
         )
 
     def may_see(self, skill: Skill) -> bool:
-        """A skill that is there, and shown to everyone, to the user's team or to the user."""
-        if skill.deleted_at is not None:
+        """A skill that is there, and shown to everyone signed in, to the user's team or to the user."""
+        if skill.deleted_at is not None or self.user_id is None:
             return False
         return (
             skill.visibility == Skill.Visibility.ORGANISATION
             or self.sees_every_skill
             or skill.team_id in self.team_ids
-            or (self.user_id is not None and skill.owner_id == self.user_id)
+            or skill.owner_id == self.user_id
         )
 
     def may_publish(self, team: Team) -> bool:
@@ -144,12 +150,14 @@ def powers_of(user: User | AnonymousUser) -> Powers:
 def visible_skills(powers: Powers) -> QuerySet[Skill]:
     """The skills that `Powers.may_see` allows, as a query."""
     skills = Skill.objects.filter(deleted_at=None)
+    if powers.user_id is None:
+        return skills.none()
     if powers.sees_every_skill:
         return skills
     return skills.filter(
         Q(visibility=Skill.Visibility.ORGANISATION)
         | Q(team_id__in=powers.team_ids)
-        | Q(owner_id=powers.user_id, owner_id__isnull=False)
+        | Q(owner_id=powers.user_id)
     )
 
 
@@ -164,7 +172,7 @@ def visible_releases(powers: Powers) -> QuerySet[Release]:
 
 
 def visible_agents(powers: Powers) -> QuerySet[Agent]:
-    """The agents of the user's teams; administrators and approvers of all teams see all."""
+    """The agents of the teams that the user publishes for; administrators see all."""
     agents = Agent.objects.filter(retired_at=None)
     if powers.is_admin:
         return agents

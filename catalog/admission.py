@@ -6,7 +6,7 @@ Everything here reads and judges; `catalog.publishing` writes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -55,13 +55,19 @@ class Admission:
     @property
     def declaration_sha256(self) -> str:
         """The hash over what is declared beside the bytes (spec 3.2)."""
-        told: dict[str, Any] = {
-            "risk_level": self.risk_level,
-            "permissions": list(self.permissions),
-            "tags": list(self.tags),
-            "stability": self.stability,
-        }
-        return sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        return declaration_digest(
+            {
+                "risk_level": self.risk_level,
+                "permissions": list(self.permissions),
+                "tags": list(self.tags),
+                "stability": self.stability,
+            }
+        )
+
+
+def declaration_digest(declaration: Mapping[str, Any]) -> str:
+    """The hash of a declaration as `Version.declaration` tells it."""
+    return sha256(json.dumps(declaration, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def admit(*, bundle: Bundle, team: Team, declared: Declared) -> Admission:
@@ -166,12 +172,10 @@ def _choose_version(
         )
     if declared.version:
         return sent or "", tuple(found)
-    versions = list(Version.objects.filter(skill=skill)) if skill else []
-    for version in versions:
-        if version.bundle_sha256 == bundle.bundle_sha256:
-            return version.version, ()
-    highest = max(versions, key=lambda v: bytes(v.precedence), default=None)
-    return (semver.bump(highest.version, "minor") if highest else "1.0.0"), ()
+    ordered = Version.objects.filter(skill=skill).order_by("-precedence") if skill else Version.objects.none()
+    versions = list(ordered.values_list("version", "bundle_sha256"))
+    same = next((version for version, digest in versions if digest == bundle.bundle_sha256), None)
+    return same or (semver.bump(versions[0][0], "minor") if versions else "1.0.0"), ()
 
 
 def _judge_name(bundle: Bundle, team: Team, skill: Skill | None) -> list[Finding]:
@@ -246,9 +250,9 @@ def _way_back(folder: str, wanted: dict[str, str]) -> list[str]:
     while step:
         if folder in ways:
             return ways[folder]
-        rows = Dependency.objects.filter(version__skill__folder__in=step).values_list(
-            "version__skill__folder", "folder"
-        )
+        rows = Dependency.objects.filter(
+            version__skill__folder__in=step, version__skill__deleted_at=None
+        ).values_list("version__skill__folder", "folder")
         found = [(source, target) for source, target in rows.distinct() if target not in ways]
         for source, target in found:
             ways.setdefault(target, [*ways[source], target])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -68,7 +69,12 @@ def create_agent(
 
 
 def ensure_agent(*, name: str, team: str, actor: Actor, now: datetime) -> Agent:
-    """The agent of this name, made for the team of that slug where it is missing."""
+    """The agent of this name, made for the team of that slug where it is missing.
+
+    Raises ValueError for what is no name of an agent or a team.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise ValueError(f"{name} is no name of an agent; use at most 64 letters, digits, - and _.")
     agent = Agent.objects.filter(name=name).first()
     if agent is not None:
         return agent

@@ -14,7 +14,12 @@ def missing_dependencies(version: Version, environment: Environment) -> list[str
     if not wanted:
         return []
     live = Release.objects.filter(
-        environment=environment, state=State.LIVE, skill__folder__in=wanted, skill__deleted_at=None
+        environment=environment,
+        state=State.LIVE,
+        skill__folder__in=wanted,
+        skill__deleted_at=None,
+        version__yanked_at=None,
+        version__revoked_at=None,
     ).values_list("skill__folder", "version__version")
     return unmet(wanted, dict(live))
 

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
 
 from catalog.models import JournalEntry, JournalHead, User
 
@@ -53,22 +54,33 @@ def append(
 
     Raises TransactionManagementError outside a transaction.
     """
-    head = JournalHead.objects.select_for_update().get(pk=1)
+    head = lock_head()
     entry = JournalEntry(
         n=head.n + 1,
         at=now,
-        actor=actor.name,
+        actor=actor.name[:200],
         verb=verb,
-        target=target,
+        target=target[:300],
         before=_plain(before),
         after=_plain(after),
-        origin=actor.origin,
+        origin=actor.origin[:100],
         previous=head.hash,
     )
     entry.hash = _hash(entry)
     entry.save(force_insert=True)
     JournalHead.objects.filter(pk=1).update(n=entry.n, hash=entry.hash)
     return entry
+
+
+def lock_head() -> JournalHead:
+    """The head, locked until the transaction ends: whoever holds it is alone in writing the journal.
+
+    It is the last lock that a change takes (`docs/architecture.md`, Locks).
+    """
+    # SQLite has no row locks, and Django asks for a transaction only where there are some.
+    if not connection.in_atomic_block:
+        raise TransactionManagementError("The journal is written in the transaction of the change alone.")
+    return JournalHead.objects.select_for_update(no_key=True).get(pk=1)
 
 
 def read_head() -> tuple[int, str]:
@@ -78,25 +90,55 @@ def read_head() -> tuple[int, str]:
 
 
 def check_chain(*, anchor: tuple[int, str] | None = None) -> Chain:
-    """Re-hash the journal from its start; `anchor` is an earlier `read_head` that must still hold."""
+    """Re-hash the journal from its start; `anchor` is an earlier `read_head` that must still hold.
+
+    Writers wait only for the entries that came while the rest was read.
+    """
+    walk = _Walk(anchor)
+    if not walk.go_on():
+        return Chain(entries=walk.n, broken_at=walk.n)
     with transaction.atomic():
-        head = JournalHead.objects.select_for_update().get(pk=1)
-        previous, n = "", 0
-        for entry in JournalEntry.objects.order_by("n").iterator(chunk_size=2000):
-            n += 1
-            if entry.n != n or entry.previous != previous or entry.hash != _hash(entry):
-                return Chain(entries=n, broken_at=n)
-            if anchor and anchor[0] == n and anchor[1] != entry.hash:
-                return Chain(entries=n, broken_at=n)
-            previous = entry.hash
-    if (head.n, head.hash) != (n, previous) or (anchor and anchor[0] > n):
-        return Chain(entries=n, broken_at=n + 1)
-    return Chain(entries=n)
+        head = JournalHead.objects.select_for_update(no_key=True).filter(pk=1).first()
+        if not walk.go_on():
+            return Chain(entries=walk.n, broken_at=walk.n)
+    told = (head.n, head.hash) if head else None
+    if told != (walk.n, walk.hash) or (anchor and anchor[0] > walk.n):
+        return Chain(entries=walk.n, broken_at=walk.n + 1)
+    return Chain(entries=walk.n)
+
+
+class _Walk:
+    """A walk along the journal: number and hash of the entry that it has come to."""
+
+    def __init__(self, anchor: tuple[int, str] | None) -> None:
+        self.anchor = anchor
+        self.n, self.hash = 0, ""
+
+    def go_on(self) -> bool:
+        """Walk to the end; False at the first entry that does not fit, whose number is then `n`."""
+        ahead = JournalEntry.objects.filter(n__gt=self.n).order_by("n")
+        for entry in ahead.iterator(chunk_size=2000):
+            self.n += 1
+            if not self._fits(entry):
+                return False
+            self.hash = entry.hash
+        return True
+
+    def _fits(self, entry: JournalEntry) -> bool:
+        anchored = self.anchor is None or self.anchor[0] != self.n or self.anchor[1] == entry.hash
+        chained = entry.n == self.n and entry.previous == self.hash and entry.hash == _hash(entry)
+        return anchored and chained
 
 
 def _plain(value: JSON) -> Any:
     """The value as it comes back from the database: what is hashed must be what is read."""
-    return None if value is None else json.loads(json.dumps(value, default=str))
+    return None if value is None else json.loads(json.dumps(value, default=str), parse_float=_number)
+
+
+def _number(text: str) -> float | int:
+    """A whole number as such: PostgreSQL gives 1e20 back without its exponent."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def _hash(entry: JournalEntry) -> str:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from catalog import access, journal
 from catalog.journal import Actor
-from catalog.models import Environment, State, Version
+from catalog.models import Environment, Skill, State, Version
 from catalog.publishing import refresh_latest
 from catalog.releases import revise
 
@@ -34,11 +34,15 @@ def revoke(*, version: Version, actor: Actor, reason: str, now: datetime) -> Ver
 
 def _mark(version: Version, verb: str, column: str, actor: Actor, reason: str, now: datetime) -> Version:
     with transaction.atomic():
-        for environment in _served_in(version):
-            Environment.objects.select_for_update().get(pk=environment.pk)
-        fresh = (
-            Version.objects.select_for_update(of=("self",)).select_related("skill__team").get(pk=version.pk)
+        # All of them: a release that starts meanwhile anywhere waits, and then sees the mark.
+        list(Environment.objects.select_for_update(no_key=True).order_by("order"))
+        skill = (
+            Skill.objects.select_for_update(of=("self",), no_key=True)
+            .select_related("team")
+            .get(pk=version.skill_id)
         )
+        fresh = Version.objects.select_for_update(no_key=True).get(pk=version.pk)
+        fresh.skill = skill
         _ask(fresh, verb, actor)
         if getattr(fresh, column) is not None:
             return fresh

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
@@ -13,10 +14,13 @@ from catalog.models import Environment, Grant, Role, Team, User
 
 
 def ensure_team(*, slug: str, actor: Actor, now: datetime, name: str = "") -> Team:
-    """The team of this slug, made where it is missing."""
+    """The team of this slug, made where it is missing; raises ValueError where nothing of it is a slug."""
+    clean = slugify(slug)
+    if not clean or len(clean) > 64:
+        raise ValueError(f"{slug!r} is no name of a team; use at most 64 of a-z, 0-9, - and _.")
     with transaction.atomic():
         team, made = Team.objects.get_or_create(
-            slug=slugify(slug), defaults={"name": name or slug.replace("-", " ").capitalize()}
+            slug=clean, defaults={"name": name or slug.replace("-", " ").capitalize()}
         )
         if made:
             journal.append(
@@ -30,7 +34,14 @@ def ensure_team(*, slug: str, actor: Actor, now: datetime, name: str = "") -> Te
 
 
 def ensure_user(*, username: str, actor: Actor, now: datetime, password: str | None = None) -> User:
-    """The account of this name, made where it is missing; without a password nobody can sign in to it."""
+    """The account of this name, made where it is missing; without a password nobody can sign in to it.
+
+    Raises ValueError for what is no user name.
+    """
+    try:
+        User._meta.get_field("username").run_validators(username)
+    except ValidationError as fault:
+        raise ValueError(f"{username} is no user name: {' '.join(fault.messages)}") from fault
     with transaction.atomic():
         user = User.objects.filter(username=username).first()
         if user is None:
@@ -49,7 +60,12 @@ def ensure_grant(
     environment: Environment | None = None,
     may_override: bool = False,
 ) -> Grant:
-    """The grant, made where it is missing; no team or environment means all of them."""
+    """The grant, made where it is missing; no team or environment means all of them.
+
+    Raises ValueError for an administrator of a part: the role is for the whole instance.
+    """
+    if role == Role.ADMIN and (team or environment):
+        raise ValueError("An administrator is one of the whole instance; name no team and no environment.")
     with transaction.atomic():
         grant, made = Grant.objects.get_or_create(
             user=user, role=role, team=team, environment=environment, defaults={"may_override": may_override}

@@ -114,10 +114,8 @@ def publish(
         return _publication("checked", bundle, admission)
     if dry_run or admission.status != "published":
         return _publication(admission.status, bundle, admission)
-    shipped = flat_zip(files_to_ship(bundle))
-    contents = {file.sha256: file.content for file in bundle.tree.files}
-    contents[sha256(shipped).hexdigest()] = shipped
-    for digest, content in contents.items():
+    made = _prepare(bundle)
+    for digest, content in made.contents.items():
         blobs.write_blob(content, digest)
     for attempt in range(ATTEMPTS):
         try:
@@ -129,14 +127,46 @@ def publish(
                     actor=actor,
                     provenance=provenance,
                     now=now,
-                    contents=contents,
-                    artifact=sha256(shipped).hexdigest(),
+                    made=made,
                 )
+        except _Refused as refused:
+            return _publication(refused.admission.status, bundle, refused.admission)
         except IntegrityError:
             # Another one has made the same skill or version since we looked; look again.
             if attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
+
+
+class _Refused(Exception):
+    """Under the locks the verdict is another; what the transaction has written is taken back."""
+
+    def __init__(self, admission: Admission) -> None:
+        super().__init__(admission.status)
+        self.admission = admission
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What is worked out of a bundle before the transaction, which is to be short."""
+
+    contents: dict[str, bytes]
+    artifact: str
+    card: dict[str, Any]
+    runtimes: dict[str, Any]
+    language: str
+
+
+def _prepare(bundle: Bundle) -> _Prepared:
+    shipped = flat_zip(files_to_ship(bundle))
+    artifact = sha256(shipped).hexdigest()
+    return _Prepared(
+        contents={**{file.sha256: file.content for file in bundle.tree.files}, artifact: shipped},
+        artifact=artifact,
+        card=card_of(bundle),
+        runtimes=runtimes_of(bundle),
+        language=language_of(bundle.description),
+    )
 
 
 def _store(
@@ -147,10 +177,11 @@ def _store(
     actor: Actor,
     provenance: dict[str, Any],
     now: datetime,
-    contents: dict[str, bytes],
-    artifact: str,
+    made: _Prepared,
 ) -> Publication:
-    skill, _ = Skill.objects.select_for_update().get_or_create(
+    """Write the version; raises _Refused where it may not be any more. Locks: blobs, skill, journal."""
+    _hold_blobs(made.contents, now=now)
+    skill, _ = Skill.objects.select_for_update(no_key=True).get_or_create(
         folder=bundle.folder,
         defaults={
             "name": bundle.name,
@@ -160,11 +191,13 @@ def _store(
             "updated_at": now,
         },
     )
+    if bundle.manifest and bundle.manifest.dependencies:
+        # Two skills that name each other, published at once, would not see that: one after the other.
+        journal.lock_head()
     admission = admit(bundle=bundle, team=team, declared=declared)
     if admission.status != "published":
-        return _publication(admission.status, bundle, admission)
-    _hold_blobs(contents, now=now)
-    version = _insert_version(skill, bundle, admission, declared, actor, provenance, artifact, now)
+        raise _Refused(admission)
+    version = _insert_version(skill, bundle, admission, declared, actor, provenance, made, now)
     _insert_parts(version, bundle, admission)
     if declared.set_slug:
         skill.sets.add(SkillSet.objects.get(slug=declared.set_slug))
@@ -186,11 +219,15 @@ def _store(
 def _hold_blobs(contents: dict[str, bytes], *, now: datetime) -> None:
     """Lock the rows of the blobs until the commit, so that no sweep removes one in between."""
     digests = sorted(contents)
-    Blob.objects.bulk_create(
-        [Blob(sha256=digest, size=len(contents[digest]), created_at=now) for digest in digests],
-        ignore_conflicts=True,
-    )
-    list(Blob.objects.select_for_update().filter(pk__in=digests).order_by("pk"))
+    held: set[str] = set()
+    # A sweep that held a row when it was looked for may have removed it: then it is made again.
+    while len(held) < len(digests):
+        Blob.objects.bulk_create(
+            [Blob(sha256=one, size=len(contents[one]), created_at=now) for one in digests if one not in held],
+            ignore_conflicts=True,
+        )
+        rows = Blob.objects.select_for_update(no_key=True).filter(pk__in=digests).order_by("pk")
+        held = set(rows.values_list("pk", flat=True))
     for digest in digests:
         blobs.write_blob(contents[digest], digest)
 
@@ -202,7 +239,7 @@ def _insert_version(
     declared: Declared,
     actor: Actor,
     provenance: dict[str, Any],
-    artifact: str,
+    made: _Prepared,
     now: datetime,
 ) -> Version:
     files = bundle.tree.files
@@ -214,17 +251,17 @@ def _insert_version(
         precedence=semver.precedence_key(admission.version),
         prerelease=semver.parse(admission.version).prerelease is not None,
         description=bundle.description,
-        language=language_of(bundle.description),
-        fields=card_of(bundle),
+        language=made.language,
+        fields=made.card,
         risk_level=admission.risk_level,
         suggested_risk=bundle.suggested_risk,
         permissions=list(admission.permissions),
         tags=list(admission.tags),
         stability=admission.stability,
         declaration_sha256=admission.declaration_sha256,
-        runtimes=runtimes_of(bundle),
+        runtimes=made.runtimes,
         bundle_sha256=bundle.bundle_sha256,
-        artifact_id=artifact,
+        artifact_id=made.artifact,
         size=sum(file.size for file in files),
         file_count=len(files),
         has_resources=any(is_resource(file.path, inline=inline) for file in files),

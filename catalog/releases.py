@@ -25,7 +25,7 @@ PROPOSAL_DAYS = 14
 
 # action → the states it starts from. Where it leads is decided by the function of that name.
 STARTS_FROM: Mapping[str, tuple[State, ...]] = {
-    "approve": (State.PROPOSED,),
+    "approve": (State.PROPOSED, State.APPROVED),
     "reject": (State.PROPOSED, State.APPROVED),
     "withdraw": (State.PROPOSED, State.APPROVED),
     "expire": (State.PROPOSED, State.APPROVED),
@@ -57,21 +57,20 @@ def propose(
     """Open a release of the version in the environment, in the state proposed.
 
     Raises WrongState where one of this version is open there already, or the version is yanked or
-    revoked; NotCleared for a clearance of something else.
+    revoked or its skill deleted; NotCleared for a clearance of something else.
     """
     with transaction.atomic():
-        _lock(environment)
-        fresh = Version.objects.select_for_update().get(pk=version.pk)
-        if fresh.yanked_at or fresh.revoked_at:
-            raise WrongState(f"Version {fresh.version} is {'revoked' if fresh.revoked_at else 'yanked'}.")
+        where = lock_environment(environment)
+        fresh = Version.objects.select_related("skill__team").get(pk=version.pk)
+        _refuse_withdrawn(fresh)
         release = Release(
-            environment=environment,
-            skill=version.skill,
-            version=version,
+            environment=where,
+            skill=fresh.skill,
+            version=fresh,
             seed=secrets.token_hex(8),
             canary=dict(canary or {}),
-            bundle_sha256=version.bundle_sha256,
-            declaration_sha256=version.declaration_sha256,
+            bundle_sha256=fresh.bundle_sha256,
+            declaration_sha256=fresh.declaration_sha256,
             note=note,
             proposer=actor.user,
             proposed_at=now,
@@ -84,10 +83,18 @@ def propose(
                 release.save(force_insert=True)
         except IntegrityError as clash:
             raise WrongState(
-                f"A release of {version.skill.name} {version.version} is open in {environment.title} already."
+                f"A release of {fresh.skill.name} {fresh.version} is open in {where.title} already."
             ) from clash
         _note(release, "propose", "", clearance, actor, note, now)
     return release
+
+
+def _refuse_withdrawn(version: Version) -> None:
+    """Raises WrongState for a version that no new session is to see."""
+    if version.revoked_at or version.yanked_at:
+        raise WrongState(f"Version {version.version} is {'revoked' if version.revoked_at else 'yanked'}.")
+    if version.skill.deleted_at:
+        raise WrongState(f"The skill {version.skill.name} is deleted.")
 
 
 def add_approval(
@@ -103,14 +110,19 @@ def add_approval(
 ) -> Release:
     """Count the actor's approval; the release is approved once `needed` of them hold.
 
-    Approvals bound to something else than `bound_to` are void (spec 4.2). Raises WrongState where
-    the release is not proposed, or the actor has approved it already.
+    Approvals bound to something else than `bound_to` are void (spec 4.2), and a release that is
+    approved by such is approved anew. Raises WrongState where the release is neither proposed nor
+    approved by void approvals, is overdue, or the actor has approved it already.
     """
     with transaction.atomic():
         fresh = _fetch(release, "approve", clearance)
+        _refuse_overdue(fresh, now)
         Approval.objects.filter(release=fresh, voided_at=None).exclude(bound_to=bound_to).update(
             voided_at=now
         )
+        held = Approval.objects.filter(release=fresh, voided_at=None)
+        if fresh.state == State.APPROVED and held.count() >= needed:
+            raise WrongState("This release is approved already; start it.")
         try:
             with transaction.atomic():
                 Approval.objects.create(
@@ -123,8 +135,7 @@ def add_approval(
                 )
         except IntegrityError as clash:
             raise WrongState("You have approved this release already.") from clash
-        held = Approval.objects.filter(release=fresh, voided_at=None).count()
-        target = State.APPROVED if held >= needed else State.PROPOSED
+        target = State.APPROVED if held.count() >= needed else State.PROPOSED
         _move(fresh, "approve", target, clearance, actor, note, now)
     return fresh
 
@@ -181,20 +192,23 @@ def roll_back(*, release: Release, clearance: Clearance, actor: Actor, reason: s
         _move(fresh, "rollback", State.ROLLED_BACK, clearance, actor, reason, now, percent=0)
         before = _restorable(fresh)
         if before is not None:
+            _make_way(before, clearance, actor, now)
             _move(before, "restore", State.LIVE, clearance, actor, reason, now, percent=100)
         _revise(fresh, now)
     return fresh
 
 
 def _restorable(release: Release) -> Release | None:
-    """The release that the rolled-back one replaced, unless its version was revoked since."""
+    """The release that the rolled-back one replaced, unless its version was taken back since."""
     return (
-        Release.objects.select_for_update(of=("self",))
+        Release.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("environment", "skill", "version")
         .filter(
             skill=release.skill,
             environment=release.environment,
             version=release.previous,
             state=State.SUPERSEDED,
+            version__yanked_at=None,
             version__revoked_at=None,
         )
         .order_by("-changed_at")
@@ -204,6 +218,20 @@ def _restorable(release: Release) -> Release | None:
     )
 
 
+def _make_way(release: Release, clearance: Clearance, actor: Actor, now: datetime) -> None:
+    """Close what was proposed anew of a version that is live again: one of each is open at most."""
+    again = Release.objects.select_for_update(of=("self",), no_key=True).filter(
+        version=release.version,
+        environment=release.environment,
+        state__in=(State.PROPOSED, State.APPROVED, State.CANARY),
+    )
+    for other in again.select_related("environment", "skill", "version"):
+        reason = f"{release.version.version} is live again by a rollback."
+        canary = other.state == State.CANARY
+        action, target = ("halt", State.HALTED) if canary else ("withdraw", State.WITHDRAWN)
+        _move(other, action, target, clearance, actor, reason, now, percent=0)
+
+
 def _serve(
     release: Release, action: str, clearance: Clearance, percent: int, actor: Actor, now: datetime
 ) -> Release:
@@ -211,8 +239,8 @@ def _serve(
         raise ValueError("A release is served to 1 to 100 percent of the callers.")
     with transaction.atomic():
         fresh = _fetch(release, action, clearance)
-        if fresh.version.yanked_at or fresh.version.revoked_at:
-            raise WrongState(f"Version {fresh.version.version} was taken back since it was proposed.")
+        _refuse_withdrawn(fresh.version)
+        _refuse_overdue(fresh, now)
         try:
             with transaction.atomic():
                 _take_place(fresh, action, clearance, percent, actor, now)
@@ -231,7 +259,8 @@ def _take_place(
         _move(release, action, State.CANARY, clearance, actor, f"{percent} %", now, percent=percent)
         return
     live = (
-        Release.objects.select_for_update(of=("self",))
+        Release.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("environment", "skill", "version")
         .filter(skill=release.skill, environment=release.environment, state=State.LIVE)
         .first()
     )
@@ -257,17 +286,20 @@ def _close(
     return fresh
 
 
-def _lock(environment: Environment) -> Environment:
-    """Changes of one environment come one after another; every other lock is taken after this one."""
-    return Environment.objects.select_for_update().get(pk=environment.pk)
+def lock_environment(environment: Environment) -> Environment:
+    """The environment as it is now, locked until the transaction ends.
+
+    Changes of one environment come one after another; every other lock is taken after this one.
+    """
+    return Environment.objects.select_for_update(no_key=True).get(pk=environment.pk)
 
 
 def lock(release: Release) -> Release:
     """The release as it is now, locked until the transaction ends."""
-    _lock(release.environment)
+    lock_environment(release.environment)
     return (
-        Release.objects.select_for_update(of=("self",))
-        .select_related("environment", "skill", "version", "proposer")
+        Release.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("environment", "skill__team", "version", "proposer")
         .get(pk=release.pk)
     )
 
@@ -276,15 +308,39 @@ def _fetch(release: Release, action: str, clearance: Clearance) -> Release:
     """The locked release; raises WrongState or NotCleared."""
     fresh = lock(release)
     if fresh.state not in STARTS_FROM[action]:
-        raise WrongState(
-            f"This release is {fresh.get_state_display().lower()}; it cannot {_said(action)} now."
-        )
+        raise WrongState(f"This release {SAID[fresh.state]}; it cannot be {DONE[action]} now.")
     _check(clearance, fresh, action)
     return fresh
 
 
-def _said(action: str) -> str:
-    return {"rollback": "roll back", "approve": "be approved", "reject": "be rejected"}.get(action, action)
+SAID: Mapping[str, str] = {
+    State.PROPOSED: "waits for approval",
+    State.APPROVED: "is approved and not started",
+    State.CANARY: "is a canary",
+    State.LIVE: "is live",
+    State.REJECTED: "was rejected",
+    State.HALTED: "was halted",
+    State.ROLLED_BACK: "was rolled back",
+    State.SUPERSEDED: "was superseded",
+    State.WITHDRAWN: "was withdrawn",
+    State.EXPIRED: "has expired",
+}
+DONE: Mapping[str, str] = {
+    "approve": "approved",
+    "reject": "rejected",
+    "withdraw": "withdrawn",
+    "expire": "closed as expired",
+    "start": "started",
+    "advance": "advanced",
+    "halt": "halted",
+    "rollback": "rolled back",
+}
+
+
+def _refuse_overdue(release: Release, now: datetime) -> None:
+    """A proposal ends after its 14 days, whether or not the job that closes it has run."""
+    if release.state in {State.PROPOSED, State.APPROVED} and now >= release.expires_at:
+        raise WrongState("This proposal has expired; propose the version again.")
 
 
 def _check(clearance: Clearance, release: Release, action: str) -> None:
@@ -336,7 +392,7 @@ def _note(
 ) -> None:
     Transition.objects.create(
         release=release,
-        n=Transition.objects.filter(release=release).count() + 1,
+        n=1 + (release.transitions.order_by("-n").values_list("n", flat=True).first() or 0),
         action=action,
         from_state=before,
         to_state=release.state,

@@ -22,7 +22,7 @@ from django.db.models import Prefetch
 from catalog import rollout
 from catalog.availability import in_order, unmet
 from catalog.cards import is_resource, is_script, public_card
-from catalog.models import Agent, BundleFile, Environment, Release, Risk, State, Version
+from catalog.models import Agent, BundleFile, Environment, Release, Risk, Skill, State, Version
 
 # "Within two seconds" (architecture, Feed): a second for the token, a second for the revision.
 FRESH_SECONDS = 1.0
@@ -90,8 +90,6 @@ class Slot:
     candidate: Served | None = None
     percent: int = 0
     seed: str = ""
-    tags: frozenset[str] = frozenset()
-    sets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -106,26 +104,20 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What an agent is limited to; empty sets are no limit."""
+    """What an agent is limited to: `folders` of skills by name, set and tag (None: all), and a risk."""
 
     agent_id: UUID
     name: str
     team_id: UUID
-    folders: frozenset[str]
-    sets: frozenset[str]
-    tags: frozenset[str]
+    folders: frozenset[str] | None
     highest_risk: str
     template: str
 
-    def allows(self, served: Served, slot: Slot) -> bool:
+    def allows(self, served: Served) -> bool:
         """Whether the agent may be served this (spec 4.6)."""
         risks = Risk.values
-        return (
-            (not self.folders or served.folder in self.folders)
-            and (not self.sets or bool(self.sets & slot.sets))
-            and (not self.tags or bool(self.tags & slot.tags))
-            and risks.index(served.item["risk_level"]) <= risks.index(self.highest_risk)
-        )
+        named = self.folders is None or served.folder in self.folders
+        return named and risks.index(served.item["risk_level"]) <= risks.index(self.highest_risk)
 
 
 @dataclass(frozen=True)
@@ -157,7 +149,7 @@ def feed_of(*, agent_id: UUID, environment_id: UUID, key: str = "") -> Feed:
     arms: dict[str, str] = {}
     for folder, slot in snapshot.slots.items():
         chosen, arm = _choose(slot, folder, snapshot.environment, caller)
-        if chosen is not None and profile.allows(chosen, slot):
+        if chosen is not None and profile.allows(chosen):
             served[folder] = chosen
             if slot.candidate is not None:
                 arms[folder] = arm
@@ -197,13 +189,12 @@ def read_version(*, feed: Feed, name: str, version: str | None, now: datetime) -
         )
         .exclude(changed_at__lt=since, state__in=ENDED)
         .select_related("environment", "skill__team", "version__publisher")
-        .prefetch_related("skill__tags", "skill__sets")
         .order_by("-changed_at")
         .first()
     )
     if release is not None:
         pinned = _serve(release, {})
-        if feed.profile.allows(pinned, _slot({State.LIVE: release}, {})):
+        if feed.profile.allows(pinned):
             return pinned
     if served is None:
         return feed.get(name)
@@ -265,20 +256,36 @@ def profile_of(agent_id: UUID) -> Profile:
     """The agent's limits, at most a second old."""
     kept = _profiles.get(agent_id)
     if kept is None or monotonic() - kept[0] >= FRESH_SECONDS:
-        agent = Agent.objects.prefetch_related("skills", "sets").get(pk=agent_id)
+        agent = Agent.objects.get(pk=agent_id)
         profile = Profile(
             agent_id=agent.pk,
             name=agent.name,
             team_id=agent.team_id,
-            folders=frozenset(skill.folder for skill in agent.skills.all()),
-            sets=frozenset(skill_set.slug for skill_set in agent.sets.all()),
-            tags=frozenset(agent.skill_tags),
+            folders=_folders_of(agent),
             highest_risk=agent.highest_risk,
             template=agent.template,
         )
         kept = (monotonic(), profile)
         _profiles[agent_id] = kept
     return kept[1]
+
+
+def _folders_of(agent: Agent) -> frozenset[str] | None:
+    """The skills that the agent is limited to; each kind of limit holds by itself (spec 4.6).
+
+    Read with the agent, not kept in the snapshot: sets and tags change without a release.
+    """
+    skills, sets = agent.skills.exists(), agent.sets.exists()
+    if not skills and not sets and not agent.skill_tags:
+        return None
+    found = Skill.objects.all()
+    if skills:
+        found = found.filter(agents=agent)
+    if sets:
+        found = found.filter(sets__in=agent.sets.all())
+    if agent.skill_tags:
+        found = found.filter(tags__tag__in=agent.skill_tags)
+    return frozenset(found.values_list("folder", flat=True))
 
 
 def compile_snapshot(environment_id: UUID) -> Snapshot:
@@ -293,14 +300,11 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
             environment=environment,
             state__in=(State.LIVE, State.CANARY),
             skill__deleted_at=None,
+            version__yanked_at=None,
             version__revoked_at=None,
         )
         .select_related("environment", "skill__team", "version__publisher")
-        .prefetch_related(
-            "skill__tags",
-            "skill__sets",
-            Prefetch("version__dependencies", to_attr="wanted"),
-        )
+        .prefetch_related(Prefetch("version__dependencies", to_attr="wanted"))
     )
     by_folder: dict[str, dict[str, Release]] = {}
     for release in rows:
@@ -325,14 +329,11 @@ def _wanted(version: Version) -> list[Any]:
 
 def _slot(releases: Mapping[str, Release], live: Mapping[str, str]) -> Slot:
     stable, canary = releases.get(State.LIVE), releases.get(State.CANARY)
-    skill = next(iter(releases.values())).skill
     return Slot(
         stable=_serve(stable, live) if stable else None,
         candidate=_serve(canary, live) if canary else None,
         percent=canary.percent if canary else 0,
         seed=canary.seed if canary else "",
-        tags=frozenset(row.tag for row in skill.tags.all()),
-        sets=frozenset(row.slug for row in skill.sets.all()),
     )
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from catalog import journal
+from catalog import access, journal
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Token, User
 
@@ -54,8 +54,14 @@ def issue_token(
 ) -> tuple[Token, str]:
     """Make a token of an agent in an environment, or of a user; answers the row and the secret.
 
-    Raises BadToken for a scope that its kind does not have, and for a life outside 1–365 days.
+    Raises BadToken for a scope that its kind does not have, for a life outside 1–365 days and for an
+    agent that is retired; NotAllowed where the actor does not manage the agent, or is not the user.
     """
+    if (agent is None) == (user is None) or (agent is None) != (environment is None):
+        raise BadToken("A token is of an agent in one environment, or of a user.")
+    if agent is not None and agent.retired_at is not None:
+        raise BadToken(f"The agent {agent.name} is retired; its tokens are refused.")
+    _ask(actor, agent=agent, user=user)
     allowed = AGENT_SCOPES if agent else USER_SCOPES
     unknown = sorted(set(scopes) - set(allowed))
     if unknown or not scopes:
@@ -93,7 +99,11 @@ def issue_token(
 
 
 def revoke_token(*, token: Token, actor: Actor, now: datetime) -> None:
-    """End a token now; it is refused everywhere within two seconds. A second time changes nothing."""
+    """End a token now; it is refused everywhere within two seconds. A second time changes nothing.
+
+    Raises NotAllowed as `issue_token` does.
+    """
+    _ask(actor, agent=token.agent, user=token.user)
     with transaction.atomic():
         if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
             journal.append(
@@ -105,6 +115,16 @@ def revoke_token(*, token: Token, actor: Actor, now: datetime) -> None:
             )
     with _lock:
         _known.pop(token.sha256, None)
+
+
+def _ask(actor: Actor, *, agent: Agent | None, user: User | None) -> None:
+    if actor.user is None or (user is not None and user.pk == actor.user.pk):
+        return
+    powers = access.powers_of(actor.user)
+    if agent is not None and not powers.may_manage_agents(agent.team):
+        raise access.NotAllowed(f"Tokens of {agent.name} are for the publishers of {agent.team.name}.")
+    if user is not None and not powers.is_admin:
+        raise access.NotAllowed("Tokens of somebody else are for administrators.")
 
 
 def read_token(secret: str, *, now: datetime) -> Bearer | None:

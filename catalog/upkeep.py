@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from catalog import blobs, journal
+from catalog.admission import declaration_digest
 from catalog.bundles.digest import bundle_digest
 from catalog.bundles.files import File
-from catalog.models import Blob, IdempotencyKey, JobRun, Version
+from catalog.models import Blob, BundleFile, IdempotencyKey, JobRun, Version
 
 # Longer than any upload takes: what is younger may belong to one that is not yet committed.
 GRACE = timedelta(hours=24)
@@ -31,27 +33,56 @@ def find_faults(*, anchor: tuple[int, str] | None = None) -> Iterator[str]:
 
     `anchor` is an earlier head of the journal, kept elsewhere: an entry removed since is told too.
     """
-    for blob in Blob.objects.order_by("pk").iterator():
-        if not blobs.is_intact(blob.sha256):
-            yield f"Blob {blob.sha256} is missing from the store, or its bytes have changed."
-    yield from _find_version_faults()
+    looked_at: set[str] = set()
+    yield from _find_version_faults(looked_at)
+    for digest, size in Blob.objects.order_by("pk").values_list("pk", "size").iterator():
+        if digest not in looked_at:
+            _, fault = _read(digest, size)
+            yield from fault
     chain = journal.check_chain(anchor=anchor)
     if not chain.intact:
         yield f"The audit log does not fit together at entry {chain.broken_at}."
 
 
-def _find_version_faults() -> Iterator[str]:
-    for version in Version.objects.select_related("skill").prefetch_related("files").iterator(chunk_size=100):
-        try:
-            files = [File(row.path, blobs.read_blob(row.blob_id)) for row in version.files.all()]
-        except OSError:
-            yield f"{version} lacks a file."
-            continue
-        if bundle_digest(files) != version.bundle_sha256:
-            yield f"{version} no longer has the digest that it was published with."
-    counted = Version.objects.annotate(n=Count("files")).exclude(n=F("file_count"))
-    for version in counted.select_related("skill"):
-        yield f"{version} lacks rows of its files."
+def _read(digest: str, size: int) -> tuple[bytes | None, list[str]]:
+    """The bytes of a blob where they are what they should be, else a sentence."""
+    try:
+        content = blobs.read_blob(digest)
+    except OSError:
+        return None, [f"Blob {digest} is missing from the store."]
+    if sha256(content).hexdigest() != digest or len(content) != size:
+        return None, [f"The bytes of blob {digest} have changed, or the size of its row has."]
+    return content, []
+
+
+def _find_version_faults(looked_at: set[str]) -> Iterator[str]:
+    """Faults of versions and of their files' blobs; `looked_at` gathers the digests of the latter."""
+    with_files = Version.objects.select_related("skill").prefetch_related(
+        Prefetch("files", BundleFile.objects.select_related("blob"))
+    )
+    for version in with_files.iterator(chunk_size=100):
+        files, rows = [], list(version.files.all())
+        for row in rows:
+            content, fault = _read(row.blob_id, row.blob.size)
+            if content is not None:
+                files.append(File(row.path, content))
+            if row.blob_id not in looked_at:
+                yield from fault
+                looked_at.add(row.blob_id)
+        yield from _faults_of(version, rows, files)
+
+
+def _faults_of(version: Version, rows: list[BundleFile], files: list[File]) -> Iterator[str]:
+    if len(rows) != version.file_count:
+        yield f"{version} lacks rows of its files, or has too many."
+    elif len(files) != len(rows):
+        yield f"{version} lacks a file."
+    elif bundle_digest(files) != version.bundle_sha256:
+        yield f"{version} no longer has the digest that it was published with."
+    elif [row.executable for row in rows] != [file.executable for file in files]:
+        yield f"{version} no longer tells which of its files are executable."
+    if declaration_digest(version.declaration) != version.declaration_sha256:
+        yield f"{version} no longer declares what it was published with."
 
 
 def sweep(*, now: datetime, grace: timedelta = GRACE) -> Swept:

@@ -72,13 +72,14 @@ def propose(
 
     Raises NotAllowed, and WrongState where a release of the version is open there already.
     """
-    if not _powers(actor).may_propose(version.skill, environment):
-        raise NotAllowed(f"Proposing needs the role publisher in {version.skill.team.name}.")
     with transaction.atomic():
+        where = releases.lock_environment(environment)
+        allowed = _powers(actor).may_propose(version.skill, where)
+        _ask("" if allowed else f"Proposing needs the role publisher in {version.skill.team.name}.")
         release = releases.propose(
             version=version,
-            environment=environment,
-            clearance=_clearance("propose", version, environment),
+            environment=where,
+            clearance=_clearance("propose", version, where),
             actor=actor,
             note=note,
             canary=canary,
@@ -87,11 +88,10 @@ def propose(
         seen = review(release)
         if seen.needs.approvals == 0:
             release = releases.clear(
-                release=release, clearance=_clearance("approve", version, environment), actor=actor, now=now
+                release=release, clearance=_clearance("approve", version, where), actor=actor, now=now
             )
             if not seen.shut and _powers(actor).may_start(release):
-                percent = int((canary or {}).get("percent") or 100)
-                release = start(release=release, percent=percent, actor=actor, now=now)
+                release = start(release=release, actor=actor, now=now)
     return release
 
 
@@ -205,14 +205,27 @@ def _serve(action: str, release: Release, percent: int | None, actor: Actor, now
         if not _powers(actor).may_start(fresh):
             raise NotAllowed(why_not_decide(fresh, _powers(actor)))
         seen = review(fresh)
-        if fresh.state == State.APPROVED and len(seen.approvals) < seen.needs.approvals:
-            raise releases.WrongState(
-                "Its approvals are void, since the policy or the risk has changed; it needs new ones."
-            )
-        share = percent or int(fresh.canary.get("percent") or 100)
+        if fresh.state in VOIDED and len(seen.approvals) < seen.needs.approvals:
+            raise releases.WrongState(VOIDED[State(fresh.state)])
+        share = _first_share(fresh.canary) if percent is None else percent
         clearance = _clearance(action, fresh.version, fresh.environment, seen)
         writer = releases.start if action == "start" else releases.advance
         return writer(release=fresh, clearance=clearance, percent=share, actor=actor, now=now)
+
+
+# Of a release whose approvals no longer hold: what it needs.
+VOIDED: Mapping[State, str] = {
+    State.APPROVED: "Its approvals are void, since the policy or the risk has changed; it needs new ones.",
+    State.CANARY: (
+        "Its approvals are void, since the policy or the risk has changed; halt it and propose the version again."
+    ),
+}
+
+
+def _first_share(plan: Mapping[str, Any]) -> int:
+    """The percentage that a release starts with: that of its plan, or its first step, else all."""
+    steps = plan.get("steps") or [100]
+    return int(plan.get("percent") or steps[0])
 
 
 def _may_decide(release: Release, actor: Actor) -> str:

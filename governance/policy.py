@@ -68,6 +68,7 @@ def gates_of(policy: Policy, subject: Subject) -> tuple[Gate, ...]:
         _risk(policy, subject),
         _stability(policy, subject),
         _idempotency(policy, subject),
+        _evaluation(policy),
     )
 
 
@@ -98,6 +99,12 @@ def _idempotency(policy: Policy, subject: Subject) -> Gate:
         return Gate("idempotency", True, "No side effect that a retry would repeat.")
     detail = "It writes or sends and does not say whether a retry repeats that."
     return Gate("idempotency", not policy.needs_idempotency, detail)
+
+
+def _evaluation(policy: Policy) -> Gate:
+    if policy.needs_evaluation:
+        return Gate("evaluation", False, "An evaluation is asked for here, and none was reported.")
+    return Gate("evaluation", True, "No evaluation is asked for here.")
 
 
 def _joined(names: Iterable[str]) -> str:

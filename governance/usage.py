@@ -16,8 +16,9 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
+from catalog.models import Agent, Environment, Skill, Version
 from catalog.resolution import Served
 from governance.models import ReadCount
 
@@ -63,18 +64,43 @@ def count_reads(
 
 
 def flush() -> int:
-    """Write what was counted; answers how many counters. On a fault nothing is lost, and it raises."""
+    """Write what was counted; answers how many counters. On a fault nothing is lost, and it raises.
+
+    Reads of what has been deleted since are dropped.
+    """
     taken = _counts.take()
     if not taken:
         return 0
     try:
         # Sorted, so that two processes take the locks of the same rows in one order.
-        rows = sorted(taken.items(), key=str)
-        _add(rows)
+        return _write(sorted(taken.items(), key=str))
     except Exception:
         _counts.give_back(taken)
         raise
+
+
+def _write(rows: list[tuple[Key, int]]) -> int:
+    try:
+        _add(rows)
+    except IntegrityError:
+        kept = _still_there(rows)
+        if len(kept) == len(rows):
+            raise
+        log.warning(
+            "%d counters of reads refer to what was deleted; they are dropped.", len(rows) - len(kept)
+        )
+        _add(kept)
+        return len(kept)
     return len(rows)
+
+
+def _still_there(rows: list[tuple[Key, int]]) -> list[tuple[Key, int]]:
+    """The rows whose environment, agent, skill and version all exist."""
+    for place, model in ((1, Environment), (2, Agent), (3, Skill), (4, Version)):
+        asked = {key[place] for key, _ in rows}
+        there = set(model._default_manager.filter(pk__in=asked).values_list("pk", flat=True))
+        rows = [row for row in rows if row[0][place] in there]
+    return rows
 
 
 def _add(rows: list[tuple[Key, int]]) -> None:

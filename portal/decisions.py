@@ -43,8 +43,13 @@ def offers(release: Release, powers: Powers, seen: Review) -> tuple[Offer, ...]:
     return tuple(
         _offer(action, release, _refusal(action, release, powers, seen))
         for action in ACTIONS
-        if release.state in STARTS_FROM[action]
+        if release.state in STARTS_FROM[action] and not (action == "approve" and _holds(release, seen))
     )
+
+
+def _holds(release: Release, seen: Review) -> bool:
+    """Whether the release is approved and its approvals are not void."""
+    return release.state == State.APPROVED and len(seen.approvals) >= seen.needs.approvals
 
 
 def why_not(found: tuple[Offer, ...]) -> tuple[str, ...]:

@@ -12,480 +12,1056 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Blob',
+            name="Blob",
             fields=[
-                ('sha256', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('size', models.PositiveBigIntegerField()),
-                ('created_at', models.DateTimeField()),
+                ("sha256", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("size", models.PositiveBigIntegerField()),
+                ("created_at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='Environment',
+            name="Environment",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.SlugField(max_length=32, unique=True)),
-                ('title', models.CharField(max_length=60)),
-                ('order', models.PositiveSmallIntegerField(unique=True)),
-                ('permissions', models.JSONField(default=list)),
-                ('highest_risk', models.CharField(choices=[('low', 'Low'), ('medium', 'Medium'), ('high', 'High')], default='high', max_length=8)),
-                ('lowest_stability', models.CharField(choices=[('experimental', 'Experimental'), ('stable', 'Stable'), ('deprecated', 'Deprecated')], default='experimental', max_length=16)),
-                ('approvals_low', models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MaxValueValidator(5)])),
-                ('approvals_medium', models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MaxValueValidator(5)])),
-                ('approvals_high', models.PositiveSmallIntegerField(default=1, validators=[django.core.validators.MaxValueValidator(5)])),
-                ('second_confirmation', models.BooleanField(default=False)),
-                ('call_confirmation', models.CharField(choices=[('never', 'Never'), ('high', 'For high-risk skills'), ('always', 'Always')], default='never', max_length=8)),
-                ('script_confirmation', models.CharField(choices=[('never', 'Never'), ('high', 'For high-risk skills'), ('always', 'Always')], default='never', max_length=8)),
-                ('needs_idempotency', models.BooleanField(default=False)),
-                ('needs_evaluation', models.BooleanField(default=False)),
-                ('owner_may_start', models.BooleanField(default=False)),
-                ('soak_minutes', models.PositiveIntegerField(default=60)),
-                ('retention_days', models.PositiveIntegerField(default=90)),
-                ('revision', models.PositiveBigIntegerField(default=0)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.SlugField(max_length=32, unique=True)),
+                ("title", models.CharField(max_length=60)),
+                ("order", models.PositiveSmallIntegerField(unique=True)),
+                ("permissions", models.JSONField(default=list)),
+                (
+                    "highest_risk",
+                    models.CharField(
+                        choices=[("low", "Low"), ("medium", "Medium"), ("high", "High")],
+                        default="high",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "lowest_stability",
+                    models.CharField(
+                        choices=[
+                            ("experimental", "Experimental"),
+                            ("stable", "Stable"),
+                            ("deprecated", "Deprecated"),
+                        ],
+                        default="experimental",
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "approvals_low",
+                    models.PositiveSmallIntegerField(
+                        default=1, validators=[django.core.validators.MaxValueValidator(5)]
+                    ),
+                ),
+                (
+                    "approvals_medium",
+                    models.PositiveSmallIntegerField(
+                        default=1, validators=[django.core.validators.MaxValueValidator(5)]
+                    ),
+                ),
+                (
+                    "approvals_high",
+                    models.PositiveSmallIntegerField(
+                        default=1, validators=[django.core.validators.MaxValueValidator(5)]
+                    ),
+                ),
+                ("second_confirmation", models.BooleanField(default=False)),
+                (
+                    "call_confirmation",
+                    models.CharField(
+                        choices=[("never", "Never"), ("high", "For high-risk skills"), ("always", "Always")],
+                        default="never",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "script_confirmation",
+                    models.CharField(
+                        choices=[("never", "Never"), ("high", "For high-risk skills"), ("always", "Always")],
+                        default="never",
+                        max_length=8,
+                    ),
+                ),
+                ("needs_idempotency", models.BooleanField(default=False)),
+                ("needs_evaluation", models.BooleanField(default=False)),
+                ("owner_may_start", models.BooleanField(default=False)),
+                ("soak_minutes", models.PositiveIntegerField(default=60)),
+                ("retention_days", models.PositiveIntegerField(default=90)),
+                ("revision", models.PositiveBigIntegerField(default=0)),
             ],
             options={
-                'ordering': ('order',),
+                "ordering": ("order",),
             },
         ),
         migrations.CreateModel(
-            name='JournalEntry',
+            name="JournalEntry",
             fields=[
-                ('n', models.PositiveBigIntegerField(primary_key=True, serialize=False)),
-                ('at', models.DateTimeField(db_index=True)),
-                ('actor', models.CharField(db_index=True, max_length=200)),
-                ('verb', models.CharField(db_index=True, max_length=64)),
-                ('target', models.CharField(db_index=True, max_length=300)),
-                ('before', models.JSONField(null=True)),
-                ('after', models.JSONField(null=True)),
-                ('origin', models.CharField(blank=True, max_length=100)),
-                ('previous', models.CharField(blank=True, max_length=64)),
-                ('hash', models.CharField(max_length=64)),
+                ("n", models.PositiveBigIntegerField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField(db_index=True)),
+                ("actor", models.CharField(db_index=True, max_length=200)),
+                ("verb", models.CharField(db_index=True, max_length=64)),
+                ("target", models.CharField(db_index=True, max_length=300)),
+                ("before", models.JSONField(null=True)),
+                ("after", models.JSONField(null=True)),
+                ("origin", models.CharField(blank=True, max_length=100)),
+                ("previous", models.CharField(blank=True, max_length=64)),
+                ("hash", models.CharField(max_length=64)),
             ],
             options={
-                'verbose_name_plural': 'journal entries',
-                'ordering': ('n',),
+                "verbose_name_plural": "journal entries",
+                "ordering": ("n",),
             },
         ),
         migrations.CreateModel(
-            name='JournalHead',
+            name="JournalHead",
             fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('n', models.PositiveBigIntegerField(default=0)),
-                ('hash', models.CharField(blank=True, max_length=64)),
+                ("id", models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ("n", models.PositiveBigIntegerField(default=0)),
+                ("hash", models.CharField(blank=True, max_length=64)),
             ],
         ),
         migrations.CreateModel(
-            name='SkillSet',
+            name="SkillSet",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=64, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('description', models.TextField(blank=True)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=64, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("description", models.TextField(blank=True)),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=64, unique=True)),
-                ('name', models.CharField(max_length=120)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=64, unique=True)),
+                ("name", models.CharField(max_length=120)),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
+                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined"),
+                ),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "abstract": False,
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='JobRun',
+            name="JobRun",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=64)),
-                ('period', models.CharField(max_length=64)),
-                ('started_at', models.DateTimeField()),
-                ('leased_until', models.DateTimeField()),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('result', models.JSONField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=64)),
+                ("period", models.CharField(max_length=64)),
+                ("started_at", models.DateTimeField()),
+                ("leased_until", models.DateTimeField()),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("result", models.JSONField(null=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('name', 'period'), name='job_run_once')],
+                "constraints": [models.UniqueConstraint(fields=("name", "period"), name="job_run_once")],
             },
         ),
         migrations.CreateModel(
-            name='Skill',
+            name="Skill",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=64, unique=True)),
-                ('folder', models.CharField(max_length=64, unique=True)),
-                ('visibility', models.CharField(choices=[('organisation', 'Everyone'), ('team', 'Its team alone')], default='organisation', max_length=16)),
-                ('created_at', models.DateTimeField()),
-                ('updated_at', models.DateTimeField()),
-                ('deleted_at', models.DateTimeField(blank=True, null=True)),
-                ('maintainers', models.ManyToManyField(blank=True, related_name='maintained_skills', to=settings.AUTH_USER_MODEL)),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='owned_skills', to=settings.AUTH_USER_MODEL)),
-                ('sets', models.ManyToManyField(blank=True, related_name='skills', to='catalog.skillset')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='skills', to='catalog.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=64, unique=True)),
+                ("folder", models.CharField(max_length=64, unique=True)),
+                (
+                    "visibility",
+                    models.CharField(
+                        choices=[("organisation", "Everyone"), ("team", "Its team alone")],
+                        default="organisation",
+                        max_length=16,
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                ("updated_at", models.DateTimeField()),
+                ("deleted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "maintainers",
+                    models.ManyToManyField(
+                        blank=True, related_name="maintained_skills", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="owned_skills",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                ("sets", models.ManyToManyField(blank=True, related_name="skills", to="catalog.skillset")),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="skills", to="catalog.team"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('state', models.CharField(choices=[('proposed', 'Waits for approval'), ('approved', 'Approved'), ('canary', 'Canary'), ('live', 'Live'), ('rejected', 'Rejected'), ('halted', 'Halted'), ('rolled_back', 'Rolled back'), ('superseded', 'Superseded'), ('withdrawn', 'Withdrawn'), ('expired', 'Expired')], default='proposed', max_length=16)),
-                ('percent', models.PositiveSmallIntegerField(default=0)),
-                ('seed', models.CharField(max_length=32)),
-                ('canary', models.JSONField(default=dict)),
-                ('bundle_sha256', models.CharField(max_length=64)),
-                ('declaration_sha256', models.CharField(max_length=64)),
-                ('note', models.TextField(blank=True)),
-                ('proposed_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField()),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='catalog.environment')),
-                ('proposer', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='proposed_releases', to=settings.AUTH_USER_MODEL)),
-                ('skill', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='catalog.skill')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("proposed", "Waits for approval"),
+                            ("approved", "Approved"),
+                            ("canary", "Canary"),
+                            ("live", "Live"),
+                            ("rejected", "Rejected"),
+                            ("halted", "Halted"),
+                            ("rolled_back", "Rolled back"),
+                            ("superseded", "Superseded"),
+                            ("withdrawn", "Withdrawn"),
+                            ("expired", "Expired"),
+                        ],
+                        default="proposed",
+                        max_length=16,
+                    ),
+                ),
+                ("percent", models.PositiveSmallIntegerField(default=0)),
+                ("seed", models.CharField(max_length=32)),
+                ("canary", models.JSONField(default=dict)),
+                ("bundle_sha256", models.CharField(max_length=64)),
+                ("declaration_sha256", models.CharField(max_length=64)),
+                ("note", models.TextField(blank=True)),
+                ("proposed_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField()),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="releases",
+                        to="catalog.environment",
+                    ),
+                ),
+                (
+                    "proposer",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="proposed_releases",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "skill",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="releases",
+                        to="catalog.skill",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Agent',
+            name="Agent",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.SlugField(max_length=64, unique=True)),
-                ('description', models.TextField(blank=True)),
-                ('tags', models.JSONField(blank=True, default=list)),
-                ('skill_tags', models.JSONField(blank=True, default=list)),
-                ('highest_risk', models.CharField(choices=[('low', 'Low'), ('medium', 'Medium'), ('high', 'High')], default='high', max_length=8)),
-                ('template', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField()),
-                ('retired_at', models.DateTimeField(blank=True, null=True)),
-                ('skills', models.ManyToManyField(blank=True, related_name='agents', to='catalog.skill')),
-                ('sets', models.ManyToManyField(blank=True, related_name='agents', to='catalog.skillset')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='agents', to='catalog.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.SlugField(max_length=64, unique=True)),
+                ("description", models.TextField(blank=True)),
+                ("tags", models.JSONField(blank=True, default=list)),
+                ("skill_tags", models.JSONField(blank=True, default=list)),
+                (
+                    "highest_risk",
+                    models.CharField(
+                        choices=[("low", "Low"), ("medium", "Medium"), ("high", "High")],
+                        default="high",
+                        max_length=8,
+                    ),
+                ),
+                ("template", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField()),
+                ("retired_at", models.DateTimeField(blank=True, null=True)),
+                ("skills", models.ManyToManyField(blank=True, related_name="agents", to="catalog.skill")),
+                ("sets", models.ManyToManyField(blank=True, related_name="agents", to="catalog.skillset")),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="agents", to="catalog.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='Token',
+            name="Token",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(blank=True, max_length=120)),
-                ('prefix', models.CharField(max_length=16)),
-                ('sha256', models.CharField(max_length=64, unique=True)),
-                ('scopes', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('agent', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='catalog.agent')),
-                ('environment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='catalog.environment')),
-                ('replaced_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='catalog.token')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(blank=True, max_length=120)),
+                ("prefix", models.CharField(max_length=16)),
+                ("sha256", models.CharField(max_length=64, unique=True)),
+                ("scopes", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to="catalog.agent",
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to="catalog.environment",
+                    ),
+                ),
+                (
+                    "replaced_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="catalog.token",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='IdempotencyKey',
+            name="IdempotencyKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200)),
-                ('request_sha256', models.CharField(max_length=64)),
-                ('status', models.PositiveSmallIntegerField(null=True)),
-                ('body', models.JSONField(null=True)),
-                ('created_at', models.DateTimeField(db_index=True)),
-                ('token', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalog.token')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(max_length=200)),
+                ("request_sha256", models.CharField(max_length=64)),
+                ("status", models.PositiveSmallIntegerField(null=True)),
+                ("body", models.JSONField(null=True)),
+                ("created_at", models.DateTimeField(db_index=True)),
+                (
+                    "token",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="catalog.token"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Transition',
+            name="Transition",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('n', models.PositiveIntegerField()),
-                ('action', models.CharField(max_length=16)),
-                ('from_state', models.CharField(blank=True, max_length=16)),
-                ('to_state', models.CharField(max_length=16)),
-                ('reason', models.TextField(blank=True)),
-                ('clearance', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField()),
-                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='transitions', to='catalog.release')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("n", models.PositiveIntegerField()),
+                ("action", models.CharField(max_length=16)),
+                ("from_state", models.CharField(blank=True, max_length=16)),
+                ("to_state", models.CharField(max_length=16)),
+                ("reason", models.TextField(blank=True)),
+                ("clearance", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="transitions",
+                        to="catalog.release",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('release', 'n'),
+                "ordering": ("release", "n"),
             },
         ),
         migrations.CreateModel(
-            name='Version',
+            name="Version",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('version', models.CharField(max_length=255)),
-                ('version_text', models.CharField(blank=True, max_length=255)),
-                ('precedence', models.BinaryField(max_length=1024)),
-                ('prerelease', models.BooleanField()),
-                ('description', models.TextField()),
-                ('language', models.CharField(max_length=8)),
-                ('fields', models.JSONField(default=dict)),
-                ('risk_level', models.CharField(choices=[('low', 'Low'), ('medium', 'Medium'), ('high', 'High')], max_length=8)),
-                ('suggested_risk', models.CharField(choices=[('low', 'Low'), ('medium', 'Medium'), ('high', 'High')], max_length=8)),
-                ('permissions', models.JSONField(default=list)),
-                ('tags', models.JSONField(default=list)),
-                ('stability', models.CharField(choices=[('experimental', 'Experimental'), ('stable', 'Stable'), ('deprecated', 'Deprecated')], max_length=16)),
-                ('declaration_sha256', models.CharField(max_length=64)),
-                ('runtimes', models.JSONField(default=dict)),
-                ('bundle_sha256', models.CharField(db_index=True, max_length=64)),
-                ('size', models.PositiveBigIntegerField()),
-                ('file_count', models.PositiveIntegerField()),
-                ('has_resources', models.BooleanField()),
-                ('has_scripts', models.BooleanField()),
-                ('notes', models.TextField(blank=True)),
-                ('provenance', models.JSONField(default=dict)),
-                ('published_at', models.DateTimeField()),
-                ('yanked_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('deprecated_at', models.DateTimeField(blank=True, null=True)),
-                ('artifact', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='artifacts', to='catalog.blob')),
-                ('publisher', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='published_versions', to=settings.AUTH_USER_MODEL)),
-                ('skill', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='catalog.skill')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("version", models.CharField(max_length=255)),
+                ("version_text", models.CharField(blank=True, max_length=255)),
+                ("precedence", models.BinaryField(max_length=1024)),
+                ("prerelease", models.BooleanField()),
+                ("description", models.TextField()),
+                ("language", models.CharField(max_length=8)),
+                ("fields", models.JSONField(default=dict)),
+                (
+                    "risk_level",
+                    models.CharField(
+                        choices=[("low", "Low"), ("medium", "Medium"), ("high", "High")], max_length=8
+                    ),
+                ),
+                (
+                    "suggested_risk",
+                    models.CharField(
+                        choices=[("low", "Low"), ("medium", "Medium"), ("high", "High")], max_length=8
+                    ),
+                ),
+                ("permissions", models.JSONField(default=list)),
+                ("tags", models.JSONField(default=list)),
+                (
+                    "stability",
+                    models.CharField(
+                        choices=[
+                            ("experimental", "Experimental"),
+                            ("stable", "Stable"),
+                            ("deprecated", "Deprecated"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("declaration_sha256", models.CharField(max_length=64)),
+                ("runtimes", models.JSONField(default=dict)),
+                ("bundle_sha256", models.CharField(db_index=True, max_length=64)),
+                ("size", models.PositiveBigIntegerField()),
+                ("file_count", models.PositiveIntegerField()),
+                ("has_resources", models.BooleanField()),
+                ("has_scripts", models.BooleanField()),
+                ("notes", models.TextField(blank=True)),
+                ("provenance", models.JSONField(default=dict)),
+                ("published_at", models.DateTimeField()),
+                ("yanked_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("deprecated_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "artifact",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="artifacts",
+                        to="catalog.blob",
+                    ),
+                ),
+                (
+                    "publisher",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="published_versions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "skill",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="catalog.skill",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('skill', '-precedence'),
+                "ordering": ("skill", "-precedence"),
             },
         ),
         migrations.AddField(
-            model_name='skill',
-            name='latest',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='catalog.version'),
+            model_name="skill",
+            name="latest",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="catalog.version",
+            ),
         ),
         migrations.AddField(
-            model_name='release',
-            name='previous',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='catalog.version'),
+            model_name="release",
+            name="previous",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="catalog.version",
+            ),
         ),
         migrations.AddField(
-            model_name='release',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='catalog.version'),
+            model_name="release",
+            name="version",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="catalog.version"
+            ),
         ),
         migrations.CreateModel(
-            name='Dependency',
+            name="Dependency",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('folder', models.CharField(db_index=True, max_length=64)),
-                ('minimum', models.CharField(max_length=255)),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dependencies', to='catalog.version')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("folder", models.CharField(db_index=True, max_length=64)),
+                ("minimum", models.CharField(max_length=255)),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="dependencies",
+                        to="catalog.version",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='BundleFile',
+            name="BundleFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(max_length=1024)),
-                ('folded_path', models.CharField(max_length=1024)),
-                ('executable', models.BooleanField()),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='files', to='catalog.blob')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='catalog.version')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("path", models.CharField(max_length=1024)),
+                ("folded_path", models.CharField(max_length=1024)),
+                ("executable", models.BooleanField()),
+                (
+                    "blob",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="files", to="catalog.blob"
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="files",
+                        to="catalog.version",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('path',),
+                "ordering": ("path",),
             },
         ),
         migrations.CreateModel(
-            name='VersionFinding',
+            name="VersionFinding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.CharField(max_length=64)),
-                ('severity', models.CharField(max_length=8)),
-                ('path', models.CharField(blank=True, max_length=1024)),
-                ('line', models.PositiveIntegerField(null=True)),
-                ('message', models.TextField()),
-                ('hint', models.TextField(blank=True)),
-                ('fingerprint', models.CharField(max_length=64)),
-                ('rule_version', models.PositiveIntegerField()),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='findings', to='catalog.version')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("code", models.CharField(max_length=64)),
+                ("severity", models.CharField(max_length=8)),
+                ("path", models.CharField(blank=True, max_length=1024)),
+                ("line", models.PositiveIntegerField(null=True)),
+                ("message", models.TextField()),
+                ("hint", models.TextField(blank=True)),
+                ("fingerprint", models.CharField(max_length=64)),
+                ("rule_version", models.PositiveIntegerField()),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="findings",
+                        to="catalog.version",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Approval',
+            name="Approval",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('note', models.TextField(blank=True)),
-                ('confirmed', models.BooleanField(default=False)),
-                ('bound_to', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField()),
-                ('voided_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='approvals', to=settings.AUTH_USER_MODEL)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='approvals', to='catalog.release')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                ("confirmed", models.BooleanField(default=False)),
+                ("bound_to", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField()),
+                ("voided_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="approvals",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="approvals",
+                        to="catalog.release",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('voided_at', None)), fields=('release', 'user'), name='approval_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("voided_at", None)),
+                        fields=("release", "user"),
+                        name="approval_once",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Revision',
+            name="Revision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('n', models.PositiveBigIntegerField()),
-                ('changes', models.JSONField()),
-                ('created_at', models.DateTimeField()),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='catalog.environment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("n", models.PositiveBigIntegerField()),
+                ("changes", models.JSONField()),
+                ("created_at", models.DateTimeField()),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="revisions",
+                        to="catalog.environment",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('environment', 'n'), name='revision_once')],
+                "constraints": [models.UniqueConstraint(fields=("environment", "n"), name="revision_once")],
             },
         ),
         migrations.CreateModel(
-            name='Session',
+            name="Session",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('session_id', models.CharField(max_length=200)),
-                ('mode', models.CharField(max_length=24)),
-                ('scripts', models.BooleanField(default=False)),
-                ('revision', models.PositiveBigIntegerField()),
-                ('skills', models.JSONField()),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField()),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to='catalog.agent')),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to='catalog.environment')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("session_id", models.CharField(max_length=200)),
+                ("mode", models.CharField(max_length=24)),
+                ("scripts", models.BooleanField(default=False)),
+                ("revision", models.PositiveBigIntegerField()),
+                ("skills", models.JSONField()),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField()),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sessions",
+                        to="catalog.agent",
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sessions",
+                        to="catalog.environment",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('agent', 'environment', 'session_id'), name='session_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("agent", "environment", "session_id"), name="session_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SkillTag',
+            name="SkillTag",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('tag', models.CharField(max_length=64)),
-                ('skill', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tags', to='catalog.skill')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("tag", models.CharField(max_length=64)),
+                (
+                    "skill",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="tags", to="catalog.skill"
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['tag', 'skill'], name='skill_tag_tag')],
-                'constraints': [models.UniqueConstraint(fields=('skill', 'tag'), name='skill_tag_once')],
+                "indexes": [models.Index(fields=["tag", "skill"], name="skill_tag_tag")],
+                "constraints": [models.UniqueConstraint(fields=("skill", "tag"), name="skill_tag_once")],
             },
         ),
         migrations.CreateModel(
-            name='Grant',
+            name="Grant",
             fields=[
-                ('id', models.UUIDField(default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('reader', 'Reader'), ('publisher', 'Publisher'), ('approver', 'Approver'), ('analyst', 'Analyst'), ('admin', 'Administrator')], max_length=16)),
-                ('may_override', models.BooleanField(default=False)),
-                ('environment', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='catalog.environment')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='catalog.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid_utils.compat.uuid7, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("reader", "Reader"),
+                            ("publisher", "Publisher"),
+                            ("approver", "Approver"),
+                            ("analyst", "Analyst"),
+                            ("admin", "Administrator"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("may_override", models.BooleanField(default=False)),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to="catalog.environment",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to="catalog.team",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('user'), models.F('role'), django.db.models.functions.comparison.Coalesce('team', models.Value('00000000-0000-0000-0000-000000000000', output_field=models.UUIDField())), django.db.models.functions.comparison.Coalesce('environment', models.Value('00000000-0000-0000-0000-000000000000', output_field=models.UUIDField())), name='grant_once'), models.CheckConstraint(condition=models.Q(('role__in', ['reader', 'publisher', 'approver', 'analyst', 'admin'])), name='grant_role_known')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("user"),
+                        models.F("role"),
+                        django.db.models.functions.comparison.Coalesce(
+                            "team",
+                            models.Value(
+                                "00000000-0000-0000-0000-000000000000", output_field=models.UUIDField()
+                            ),
+                        ),
+                        django.db.models.functions.comparison.Coalesce(
+                            "environment",
+                            models.Value(
+                                "00000000-0000-0000-0000-000000000000", output_field=models.UUIDField()
+                            ),
+                        ),
+                        name="grant_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("role__in", ["reader", "publisher", "approver", "analyst", "admin"])
+                        ),
+                        name="grant_role_known",
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='token',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent__isnull', False), ('environment__isnull', False), ('user', None)), models.Q(('agent', None), ('environment', None), ('user__isnull', False)), _connector='OR'), name='token_of_agent_or_user'),
+            model_name="token",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("agent__isnull", False), ("environment__isnull", False), ("user", None)),
+                    models.Q(("agent", None), ("environment", None), ("user__isnull", False)),
+                    _connector="OR",
+                ),
+                name="token_of_agent_or_user",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='idempotencykey',
-            constraint=models.UniqueConstraint(fields=('token', 'key'), name='idempotency_key_once'),
+            model_name="idempotencykey",
+            constraint=models.UniqueConstraint(fields=("token", "key"), name="idempotency_key_once"),
         ),
         migrations.AddConstraint(
-            model_name='transition',
-            constraint=models.UniqueConstraint(fields=('release', 'n'), name='transition_once'),
+            model_name="transition",
+            constraint=models.UniqueConstraint(fields=("release", "n"), name="transition_once"),
         ),
         migrations.AddIndex(
-            model_name='version',
-            index=models.Index(fields=['skill', '-precedence'], name='version_by_precedence'),
+            model_name="version",
+            index=models.Index(fields=["skill", "-precedence"], name="version_by_precedence"),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(fields=('skill', 'version'), name='version_once'),
+            model_name="version",
+            constraint=models.UniqueConstraint(fields=("skill", "version"), name="version_once"),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.CheckConstraint(condition=models.Q(('risk_level__in', ['low', 'medium', 'high'])), name='version_risk_known'),
+            model_name="version",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("risk_level__in", ["low", "medium", "high"])), name="version_risk_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.CheckConstraint(condition=models.Q(('stability__in', ['experimental', 'stable', 'deprecated'])), name='version_stability_known'),
+            model_name="version",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("stability__in", ["experimental", "stable", "deprecated"])),
+                name="version_stability_known",
+            ),
         ),
         migrations.AddIndex(
-            model_name='skill',
-            index=models.Index(fields=['deleted_at', 'name'], name='skill_listed'),
+            model_name="skill",
+            index=models.Index(fields=["deleted_at", "name"], name="skill_listed"),
         ),
         migrations.AddIndex(
-            model_name='release',
-            index=models.Index(fields=['state', 'environment'], name='release_by_state'),
+            model_name="release",
+            index=models.Index(fields=["state", "environment"], name="release_by_state"),
         ),
         migrations.AddIndex(
-            model_name='release',
-            index=models.Index(fields=['skill', '-proposed_at'], name='release_by_skill'),
+            model_name="release",
+            index=models.Index(fields=["skill", "-proposed_at"], name="release_by_skill"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'live')), fields=('skill', 'environment'), name='release_one_live'),
+            model_name="release",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "live")),
+                fields=("skill", "environment"),
+                name="release_one_live",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'canary')), fields=('skill', 'environment'), name='release_one_canary'),
+            model_name="release",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "canary")),
+                fields=("skill", "environment"),
+                name="release_one_canary",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ('proposed', 'approved', 'canary', 'live'))), fields=('version', 'environment'), name='release_one_open'),
+            model_name="release",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state__in", ("proposed", "approved", "canary", "live"))),
+                fields=("version", "environment"),
+                name="release_one_open",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['proposed', 'approved', 'canary', 'live', 'rejected', 'halted', 'rolled_back', 'superseded', 'withdrawn', 'expired'])), name='release_state_known'),
+            model_name="release",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            "proposed",
+                            "approved",
+                            "canary",
+                            "live",
+                            "rejected",
+                            "halted",
+                            "rolled_back",
+                            "superseded",
+                            "withdrawn",
+                            "expired",
+                        ],
+                    )
+                ),
+                name="release_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('percent__lte', 100)), name='release_percent'),
+            model_name="release",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("percent__lte", 100)), name="release_percent"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='dependency',
-            constraint=models.UniqueConstraint(fields=('version', 'folder'), name='dependency_once'),
+            model_name="dependency",
+            constraint=models.UniqueConstraint(fields=("version", "folder"), name="dependency_once"),
         ),
         migrations.AddConstraint(
-            model_name='bundlefile',
-            constraint=models.UniqueConstraint(fields=('version', 'path'), name='bundle_file_once'),
+            model_name="bundlefile",
+            constraint=models.UniqueConstraint(fields=("version", "path"), name="bundle_file_once"),
         ),
         migrations.AddConstraint(
-            model_name='bundlefile',
-            constraint=models.UniqueConstraint(fields=('version', 'folded_path'), name='bundle_file_folded_once'),
+            model_name="bundlefile",
+            constraint=models.UniqueConstraint(
+                fields=("version", "folded_path"), name="bundle_file_folded_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='versionfinding',
-            constraint=models.UniqueConstraint(fields=('version', 'fingerprint'), name='version_finding_once'),
+            model_name="versionfinding",
+            constraint=models.UniqueConstraint(
+                fields=("version", "fingerprint"), name="version_finding_once"
+            ),
         ),
     ]

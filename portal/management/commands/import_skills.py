@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 from argparse import ArgumentParser
 from pathlib import Path
@@ -12,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from catalog.access import NotAllowed
 from catalog.admission import Declared
 from catalog.bundles.files import Upload
 from catalog.bundles.findings import Finding
@@ -19,6 +19,7 @@ from catalog.bundles.folders import read_folders
 from catalog.journal import Actor
 from catalog.models import Team, User
 from catalog.publishing import Publication, publish_upload
+from portal.management.origin import origin_of
 
 
 class Command(BaseCommand):
@@ -41,16 +42,19 @@ class Command(BaseCommand):
             known = ", ".join(Team.objects.values_list("slug", flat=True)) or "none yet"
             raise CommandError(f"There is no team {options['team']}; there are: {known}.")
         upload = _read(options["directories"])
-        publications = publish_upload(
-            upload=upload,
-            team=team,
-            declared=Declared(),
-            actor=_actor(options["user"]),
-            provenance={"form": "folder", "via": "import"},
-            limits=settings.LIMITS,
-            now=timezone.now(),
-            dry_run=options["dry_run"],
-        )
+        try:
+            publications = publish_upload(
+                upload=upload,
+                team=team,
+                declared=Declared(),
+                actor=_actor(options["user"]),
+                provenance={"form": "folder", "via": "import"},
+                limits=settings.LIMITS,
+                now=timezone.now(),
+                dry_run=options["dry_run"],
+            )
+        except NotAllowed as refusal:
+            raise CommandError(str(refusal)) from refusal
         report = self._json if options["format"] == "json" else self._text
         report(upload, publications)
         refused = sum(one.status in {"rejected", "conflict"} for one in publications)
@@ -102,7 +106,7 @@ def _read(directories: list[Path]) -> Upload:
 
 
 def _actor(username: str | None) -> Actor:
-    origin = f"import of {getpass.getuser()}"
+    origin = origin_of("import")
     if not username:
         return Actor(origin=origin)
     user = User.objects.filter(username=username).first()

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from catalog import journal
-from catalog.models import Agent, JournalEntry, Skill, Team, User
+from catalog.models import Agent, JournalEntry, Skill, SkillSet, Team, User
 from portal.samples.calls import Calls
 from portal.samples.plan import ACCOUNTS, read_plan
 from portal.samples.record import ORIGIN, Player
@@ -22,14 +23,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """All of it in one transaction, or nothing."""
-        if JournalEntry.objects.filter(verb="sample.load").exists():
-            self.stdout.write("The sample data is there already. " + SIGN_IN)
-            return
-        if any(model.objects.exists() for model in (User, Team, Skill, Agent)):
-            self.stdout.write("This catalog has data of its own; the sample data is left out.")
-            return
-        self.stdout.write("Loading the sample data …")
         with transaction.atomic():
+            # Held to the end: nobody fills the catalog meanwhile, a second such command least of all.
+            journal.lock_head()
+            if JournalEntry.objects.filter(verb="sample.load").exists():
+                self.stdout.write("The sample data is there already. " + SIGN_IN)
+                return
+            if any(model._default_manager.exists() for model in OWN):
+                self.stdout.write("This catalog has data of its own; the sample data is left out.")
+                return
+            self.stdout.write("Loading the sample data …")
             self._load()
         self.stdout.write(SIGN_IN)
 
@@ -46,4 +49,6 @@ class Command(BaseCommand):
         )
 
 
+# Where one of these has a row, the catalog is somebody's.
+OWN: tuple[type[Model], ...] = (User, Team, Skill, SkillSet, Agent, JournalEntry)
 SIGN_IN = f"Sample accounts, user name and password alike: {', '.join(ACCOUNTS)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from argparse import ArgumentParser
 from typing import Any
 
@@ -15,6 +14,7 @@ from catalog.agents import ensure_agent
 from catalog.journal import Actor
 from catalog.models import Environment, Role
 from catalog.tokens import AGENT_SCOPES, DAYS, USER_SCOPES, BadToken, issue_token
+from portal.management.origin import origin_of
 
 DEFAULT_TEAM = "agents"
 
@@ -40,12 +40,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Make and print the token; raises CommandError for what cannot be."""
         scopes = [scope for word in options["scopes"] for scope in word.split(",") if scope]
-        actor = Actor(origin=f"command of {getpass.getuser()}")
+        actor = Actor(origin=origin_of("command"))
         make = self._user_token if options["kind"] == "user" else self._agent_token
         try:
             with transaction.atomic():
                 secret = make(actor, scopes, options)
-        except BadToken as fault:
+        except (BadToken, ValueError) as fault:
             raise CommandError(str(fault)) from fault
         self.stdout.write(secret)
 
@@ -54,7 +54,10 @@ class Command(BaseCommand):
         team = people.ensure_team(slug=slug, actor=actor, now=now) if slug else None
         user = people.ensure_user(username=options["name"], actor=actor, now=now)
         if options["role"]:
-            people.ensure_grant(user=user, role=Role(options["role"]), team=team, actor=actor, now=now)
+            role = Role(options["role"])
+            # An administrator is one of the whole instance, whatever team is named beside.
+            team = None if role == Role.ADMIN else team
+            people.ensure_grant(user=user, role=role, team=team, actor=actor, now=now)
         _, secret = issue_token(
             actor=actor, user=user, scopes=scopes, name="command line", days=options["days"], now=now
         )
