@@ -19,6 +19,7 @@ def clean_process(settings: Settings, tmp_path: Path) -> None:
     """
     settings.VAR_DIR = tmp_path
     settings.SPOOL_DIR = tmp_path / "broker"
+    settings.STATIC_ROOT = tmp_path  # a folder that is there: WhiteNoise warns of one that is not
     settings.STORAGES = {
         **settings.STORAGES,
         "blobs": {

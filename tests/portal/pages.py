@@ -1,12 +1,28 @@
-"""What the tests of pages share."""
+"""What the tests of pages share: asking as htmx does, and reading the answer."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+import re
+
+from django.test import Client
+
+from catalog.models import User
 
 HTMX = {"HX-Request": "true"}
 
 
-def text_of(answer: HttpResponse) -> str:
-    """The answer's text with its white space made even."""
-    return " ".join(answer.content.decode().split())
+def signed_in(user: User) -> Client:
+    """A client with the user's session."""
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def links(html: str) -> list[str]:
+    """Every address that the page links to."""
+    return re.findall(r'href="([^"]*)"', html)
+
+
+def is_page(html: str) -> bool:
+    """Whether this is a whole page, not a part of one."""
+    return "<!doctype html>" in html
