@@ -10,14 +10,16 @@ from governance.masking.masks import IP
 from governance.masking.spans import Span
 from governance.masking.words import DIGIT, WORD
 
+_V4_SIGN = re.compile(r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
 _V4 = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
-_FULL_V6 = re.compile(r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){5,7}+(?:(?:\.[0-9]{1,3}){3})?")
+_DIGITS_OF_V4 = "0123456789"
+_V6_SIGN = re.compile(r":(?::|[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:)")
 _V6_CHARACTERS = "0123456789ABCDEFabcdef:."
 _LONGEST_V6 = 45
 # What stands before a version of four parts: `Chrome/120.0.0.0`, `version 1.2.3.4`, `==1.2.3.4`, `第1.2.3.4节`.
 _VERSION = re.compile(
     r"(?:(?<![A-Za-z0-9.])[A-Z][A-Za-z]*/|[=<>~^!]=[ ]?|\^|~"
-    r"|(?i:version|ver|release|section|clause|chapter|build|版本|第|版|верси[яию]|пункт|раздел|§)[^A-Za-z0-9]{0,4})\Z"
+    r"|(?i:version|ver|release|section|clause|chapter|build|版本|第|版|верси[яию]|пункт|раздел|§)[^A-Za-z0-9\x1e]{0,4})\Z"
 )
 _OCTETS_BY_PAIRS = re.compile(r"(?:[0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}")
 _NEAR = 24
@@ -25,31 +27,33 @@ _NEAR = 24
 
 def find(text: str) -> Iterator[Span]:
     """Addresses in the text; the normal form is the short one, and version 4 where 6 only wraps it."""
-    if text.count(".") > 2:
-        yield from _version_4(text)
-    if "::" in text:
-        yield from _short_version_6(text)
-    if text.count(":") > 5:
-        for match in _FULL_V6.finditer(text):
-            span = _version_6(text, match.start(), match.end())
-            if span:
-                yield span
+    yield from _version_4(text)
+    if ":" in text:
+        yield from _version_6(text)
 
 
 def _version_4(text: str) -> Iterator[Span]:
-    match = _V4.search(text)
+    match = _V4_SIGN.search(text)
     while match:
-        start, end = match.span()
-        parts = [int(part) for part in match.group().split(".")]
-        if (
-            max(parts) <= 255
-            and _is_bounded(text, start, end)
-            and not _VERSION.search(text[max(0, start - _NEAR) : start])
-        ):
-            yield Span(start, end, IP, ".".join(map(str, parts)))
-        else:
-            end = text.index(".", start)
-        match = _V4.search(text, end)
+        start = _back(text, match.start() + 1, _DIGITS_OF_V4)
+        address = _V4.match(text, start)
+        end = match.start() + 2
+        if address and _is_version_4(text, start, address.end()):
+            end = address.end()
+            yield Span(start, end, IP, ".".join(str(int(part)) for part in address.group().split(".")))
+        match = _V4_SIGN.search(text, end)
+
+
+def _is_version_4(text: str, start: int, end: int) -> bool:
+    if any(int(part) > 255 for part in text[start:end].split(".")) or not _is_bounded(text, start, end):
+        return False
+    return not _VERSION.search(text[max(0, start - _NEAR) : start])
+
+
+def _back(text: str, at: int, characters: str) -> int:
+    """Where the characters of an address begin that end here."""
+    before = text[max(0, at - _LONGEST_V6) : at]
+    return at - len(before) + len(before.rstrip(characters))
 
 
 def _is_bounded(text: str, start: int, end: int) -> bool:
@@ -60,21 +64,19 @@ def _is_bounded(text: str, start: int, end: int) -> bool:
     return after not in WORD and not (after == "." and text[end + 1 : end + 2] in DIGIT)
 
 
-def _short_version_6(text: str) -> Iterator[Span]:
-    """Addresses around a `::`, which can be anywhere in them."""
-    at = text.find("::")
-    while at >= 0:
-        before = text[max(0, at - _LONGEST_V6) : at]
-        after = text[at : at + _LONGEST_V6]
-        start = at - len(before) + len(before.rstrip(_V6_CHARACTERS))
-        end = at + len(after) - len(after.lstrip(_V6_CHARACTERS))
-        span = _version_6(text, start, end)
+def _version_6(text: str) -> Iterator[Span]:
+    """Addresses around a `::`, which can be anywhere in them, or around three groups between colons."""
+    match = _V6_SIGN.search(text)
+    while match:
+        after = text[match.start() : match.start() + _LONGEST_V6]
+        end = match.start() + len(after) - len(after.lstrip(_V6_CHARACTERS))
+        span = _address_6(text, _back(text, match.start(), _V6_CHARACTERS), end)
         if span:
             yield span
-        at = text.find("::", max(end, at + 2))
+        match = _V6_SIGN.search(text, max(end, match.start() + 2))
 
 
-def _version_6(text: str, start: int, end: int) -> Span | None:
+def _address_6(text: str, start: int, end: int) -> Span | None:
     """The address between these places, without the colons and dots of the sentence around it."""
     while start < end and text[start - 1 : start] in WORD:
         start = text.find(":", start, end) + 1 or end

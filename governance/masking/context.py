@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from governance.masking import names
+from governance.masking.words import words
 
 _NEAR = 48
 _NAME = re.compile(
@@ -16,6 +17,53 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 _CURRENCY = frozenset("$€£¥¥₽₹#№")
+
+_WORDLIKE = "abcdefghijklmnopqrstuvwxyzабвгдеёжзийклмнопрстуфхцчшщъыьэюя"
+_PHONE_WORDS = words(
+    "tel phone telephone mobile mob cell cellphone fax whatsapp msisdn telefon handy rufnummer fon iphone "
+    "call text ring dial тел телефон телефону моб звоните позвоните факс вотсап ватсап"
+)
+_BETWEEN_WORDS = words("no nr num number nummer is at me us on number: номер по")
+_PHONE_CHINESE = (
+    "手机",
+    "电话",
+    "手机号",
+    "手机号码",
+    "电话号码",
+    "联系方式",
+    "致电",
+    "拨打",
+    "传真",
+    "手機",
+    "電話",
+)
+_MARKS = " \t\u00a0:：.,=+()#-–—/\"'`\\"
+
+
+def is_called_phone(text: str, start: int) -> bool:
+    """Whether the words before a number call it a telephone: `phone no. …`, `call me at …`, 手机号是…, «тел.: …»."""
+    before = text[max(0, start - _NEAR) : start].rstrip(_MARKS)
+    for _ in range(3):
+        if not before[-1:].isalpha():
+            return False
+        if not before.isascii():
+            if before.endswith(_PHONE_CHINESE):
+                return True
+            before = (
+                before.removesuffix("是")
+                .removesuffix("为")
+                .removesuffix("号码")
+                .removesuffix("号")
+                .rstrip(_MARKS)
+            )
+        word = before[before.rfind(" ") + 1 :].lower()
+        word = word[len(word.rstrip(_WORDLIKE)) :]
+        if word in _PHONE_WORDS:
+            return True
+        if word not in _BETWEEN_WORDS:
+            return before.endswith(_PHONE_CHINESE)
+        before = before[: -len(word)].rstrip(_MARKS)
+    return False
 
 
 def is_measure(text: str, start: int, end: int) -> bool:

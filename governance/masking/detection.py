@@ -3,51 +3,72 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from governance.masking import addresses, credentials, emails, escapes, ibans, names, numbers, pairs
-from governance.masking.spans import Span
+from governance.masking import addresses, credentials, emails, escapes, names, numbers, pairs
+from governance.masking.spans import Cover, Span, covers
+from governance.masking.words import PARTING
 
 _SHORTEST = 3
 _SHORT_WORD = 11
 _SHORT_NAME = 16
 _VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)*\Z")
-# Digits and signs of other alphabets that people type for the ASCII ones; one character for one.
+# Digits and signs that people type for the ASCII ones, one character for one: full width, Arabic, Persian, Hindi.
 _WIDE = re.compile("[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff01-\uff5e\ufe6b]")
-_NARROW = {
-    **{
-        ord(wide): chr(ord("0") + digit)
-        for zero in "\u0660\u06f0\u0966"
-        for digit, wide in enumerate(chr(ord(zero) + n) for n in range(10))
-    },
-    **{
-        code: chr(code - 0xFEE0)
-        for code in range(0xFF01, 0xFF5F)
-        if chr(code - 0xFEE0).isalnum() or chr(code - 0xFEE0) in "@+-._"
-    },
-    0xFE6B: "@",
+_ZEROS = (0x0660, 0x06F0, 0x0966)
+_SIGNS = "@+-._/():="
+_NARROW = {zero + digit: str(digit) for zero in _ZEROS for digit in range(10)} | {
+    ord(char) + 0xFEE0: char for char in map(chr, range(0x21, 0x7F)) if char.isalnum() or char in _SIGNS
 }
 
 
-def is_plain(text: str) -> bool:
-    """Whether a text is too short or too simple to hold anything: a word, a name such as `failed_stage`."""
+def is_plain(text: str, role: str = names.PLAIN) -> bool:
+    """Whether a text is too short or too simple to hold anything: a word, `failed_stage`, a version, a count."""
     length = len(text)
-    if length < _SHORTEST:
-        return True
+    if length < _SHORTEST or role in names.HIDDEN:
+        return length == 0 or role not in names.HIDDEN
     if length < _SHORT_NAME and text.isascii():
-        return text.isalpha() or text.isidentifier() or (length < _SHORT_WORD and text.isalnum())
-    return False
+        if text.isalpha() or text.isidentifier() or (length < _SHORT_WORD and text.isalnum()):
+            return role != names.PHONE
+    if role == names.VERSION:
+        return _VERSION.match(text) is not None
+    return role in (names.MEASURE, names.OPAQUE) and text.isdigit()
 
 
-def spans_in(text: str, role: str) -> Iterator[Span]:
+@lru_cache(maxsize=8192)
+def is_plain_name(name: str) -> bool:
+    """Whether the name of a field holds nothing to mask; the names of one system are few, so it is remembered."""
+    return is_plain(name) or next(spans_in(name), None) is None
+
+
+def spans_in(text: str, role: str = names.PLAIN) -> Iterator[Span]:
     """All that must be masked in a text, as it is written and with its escapes undone."""
-    yield from _found(text, role)
+    yield from _found(text.replace(PARTING[1], " "), role)
     view = escapes.read(text)
     if view:
-        for span in _found(view.text, role):
+        for span in _found(view.text.replace(PARTING[1], " "), role):
             start, end = view.place(span.start), view.place(span.end)
             if start < end:
                 yield span._replace(start=start, end=end, unescaped=True)
+
+
+def covers_in_each(texts: Sequence[str]) -> Iterator[tuple[int, list[Cover]]]:
+    """Of several texts searched at once, those where something was found; none may hold escapes or PARTING."""
+    joined = PARTING.join(texts)
+    number = begin = 0
+    end = len(texts[0])
+    batch: list[Cover] = []
+    for cover in covers(_found(joined, names.PLAIN)):
+        while cover.start >= end + len(PARTING):
+            if batch:
+                yield number, batch
+                batch = []
+            number, begin = number + 1, end + len(PARTING)
+            end = begin + len(texts[number])
+        batch.append(cover._replace(start=cover.start - begin, end=cover.end - begin))
+    if batch:
+        yield number, batch
 
 
 def numbers_in(written: str, role: str) -> Iterator[Span]:
@@ -65,13 +86,7 @@ def _found(text: str, role: str) -> Iterator[Span]:
         text = text.translate(_NARROW)
     if "@" in text:
         yield from emails.find(text)
-    if role == names.VERSION and _VERSION.match(text):
-        return
-    digits = list(numbers.find(text, role))
-    yield from digits
-    if numbers.has_run(text):
-        yield from ibans.find(text)
-    if "." in text or ":" in text:
-        yield from addresses.find(text)
+    yield from numbers.find(text, role)
+    yield from addresses.find(text)
     yield from credentials.find(text)
     yield from pairs.find(text)

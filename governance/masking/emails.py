@@ -40,7 +40,7 @@ def _start(text: str, at: int) -> int:
     before = text[max(0, at - _LONGEST_LOCAL) : at]
     if before.endswith('"'):
         quoted = before.rfind('"', 0, -1)
-        return at if quoted < 0 else at - len(before) + quoted
+        return at if quoted < 0 or "\n" in before[quoted:] else at - len(before) + quoted
     local = before[len(before.rstrip(_LOCAL)) :].lstrip(".'-~+")
     if not local and before and not before.isascii():
         other = _OTHER_LOCAL.search(before)
@@ -50,7 +50,9 @@ def _start(text: str, at: int) -> int:
 
 def _is_password(text: str, start: int) -> bool:
     """Whether this is the end of a password in an address of the net: `https://user:password@host.example`."""
-    return text[start - 1 : start] in (":", "@") and _LOGIN.search(text[max(0, start - 300) : start]) is not None
+    return (
+        text[start - 1 : start] in (":", "@") and _LOGIN.search(text[max(0, start - 300) : start]) is not None
+    )
 
 
 def _ascii(domain: str) -> str:

@@ -45,6 +45,11 @@ class View:
         self._copied.append(copied)
 
 
+def are_in(text: str) -> bool:
+    """Whether the text has escapes."""
+    return ("%" in text or "\\" in text or "&" in text) and _ESCAPE.search(text) is not None
+
+
 def read(text: str) -> View | None:
     """The text with its escapes undone; None where there are none."""
     view: View | None = None

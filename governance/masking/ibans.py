@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from governance.masking.masks import IBAN
 from governance.masking.spans import Span
 from governance.masking.words import WORD
 
-_START = re.compile(r"[A-Za-z]{2}[0-9]{2}[ \u00a0.\-]?[A-Za-z0-9]{4}")
-_SEPARATORS = " \u00a0.-"
+_HEAD = re.compile(r"[A-Za-z]{2}[0-9]{2}")
+_FARTHEST = 16
+_SEPARATORS = frozenset(" \u00a0.-")
 # SWIFT's registry of IBANs, by their length.
 _COUNTRIES = {
     15: "NO", 16: "BE", 18: "DK FK FO FI GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK", 21: "CH HR LI LV",
@@ -21,17 +21,23 @@ _COUNTRIES = {
 _LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
 
 
-def find(text: str) -> Iterator[Span]:
-    """Account numbers in the text; the normal form has no separators and capital letters."""
-    match = _START.search(text)
-    while match:
+def iban_around(text: str, at: int) -> Span | None:
+    """The account number around a run of seven digits that begins here, as each has one.
+
+    Its head, two letters and two digits, stands in the sixteen characters before. The normal form has no separators
+    and capital letters.
+    """
+    last = text[at - 1 : at]
+    if last not in WORD and (last not in _SEPARATORS or text[at - 2 : at - 1] not in WORD):
+        return None
+    for match in _HEAD.finditer(text, max(0, at - _FARTHEST), at + 2):
         start = match.start()
-        length = _LENGTHS.get(text[start : start + 2].upper(), 0)
+        length = _LENGTHS.get(match.group()[:2].upper(), 0)
         end = _end(text, start, length) if length and text[start - 1 : start] not in WORD else 0
         number = "".join(filter(str.isalnum, text[start:end])).upper()
         if end and _checks(number):
-            yield Span(start, end, IBAN, number)
-        match = _START.search(text, end or start + 1)
+            return Span(start, end, IBAN, number)
+    return None
 
 
 def _end(text: str, start: int, length: int) -> int:

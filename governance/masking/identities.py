@@ -15,7 +15,22 @@ _SHAPE = re.compile(
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _CHECKS = "10X98765432"
 # GB/T 2260: the first two digits name the province.
-_PROVINCES = frozenset((*range(11, 16), 21, 22, 23, *range(31, 38), *range(41, 47), *range(50, 55), *range(61, 66), 71, 81, 82, 83))
+_PROVINCES = frozenset(
+    (
+        *range(11, 16),
+        21,
+        22,
+        23,
+        *range(31, 38),
+        *range(41, 47),
+        *range(50, 55),
+        *range(61, 66),
+        71,
+        81,
+        82,
+        83,
+    )
+)
 
 
 def identity_at(text: str, start: int) -> Span | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from governance.masking import names, values
 from governance.masking.spans import Span
-from governance.masking.words import words
+from governance.masking.words import WORD, words
 
 _PAIR = re.compile(
     r"(?<![A-Za-z0-9_.\-$\u0400-\u04ff])(?P<name>[A-Za-z_\u0400-\u04ff][A-Za-z0-9_.\-\u0400-\u04ff]{1,63}+)"
@@ -16,44 +16,53 @@ _PAIR = re.compile(
 _BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
 # Names that tell something only with the word before them: `API key`, «код подтверждения».
 _SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase")
-_OPTION = re.compile(r"(?<![A-Za-z0-9_-])--?(?P<name>[A-Za-z][A-Za-z0-9-]{1,40})[ ]+(?=[^\s-])")
+# One of these is in every name that tells of a secret.
+_NAME_SIGNS = (
+    "pass", "pwd", "kennwort", "secret", "credential", "creds", "authorization", "key", "token", "jwt", "cookie", "sig",
+    "cvv", "cvc", "otp", "pin", "mfa", "mnemonic", "sess", "bearer", "code", "auth", "парол", "секрет", "токен", "ключ",
+    "код", "пин",
+)  # fmt: skip
+_OPTION = re.compile(r"-(?P<name>[A-Za-z][A-Za-z0-9-]{1,40})[ ]+(?=[^\s-])")
 _SAID = re.compile(
     r"(?<![A-Za-z\u0400-\u04ff])(?P<name>password|passwd|passcode|pin|пароль)"
     r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:is|was|это):?[ ]|[ ]?[:=][ ]?)|[ ])(?=[^\s])",
     re.IGNORECASE,
 )
-_SAID_SIGNS = ("assw", "ASSW", "assc", "PIN", "pin ", "арол", "АРОЛ")
+_SAID_SIGNS = ("passw", "passcode", "pin ", "парол")
 _CHINESE = re.compile(
     r"(?P<name>密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
     r"(?P<sign>[^\x00-\x7f::是为為]{0,6}?(?:[ \t]?[::=][ \t]?|是[::]?|为[::]?|為[::]?)|[ ]?)(?=[\"'“‘「『]?[!-~])"
 )
 _CHINESE_SIGNS = ("密", "令", "钥", "验证码", "驗證碼", "授权码")
 _USERINFO = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/?#\"'<>]{1,256})@")
-_CURL_USER = re.compile(r"(?<![^\s])(?:-u|--user)[ =][\"']?[^\s:\"']{1,128}:(?P<value>[^\s\"']{1,256})")
+_CURL_USER = re.compile(r"-u(?:ser)?[ =][\"']?[^\s:\"']{1,128}:(?P<value>[^\s\"']{1,256})")
 _ELEMENT = re.compile(
-    r"<(?P<name>[A-Za-z][A-Za-z0-9_.:-]{1,63})(?:[ ][^<>]{0,200})?>(?P<value>[^<>]{1,8192})</"
+    r"<(?P<name>[A-Za-z][A-Za-z0-9_.:-]{1,63})(?:[ ][^<>\x1e]{0,200})?>(?P<value>[^<>\x1e]{1,8192})</"
 )
 _FORM = re.compile(
-    r"name=\"(?P<name>[^\"\r\n]{1,64})\"(?:\r?\n[^\r\n]+){0,3}\r?\n\r?\n(?P<value>[^\r\n]{1,8192})"
+    r"name=\"(?P<name>[^\"\r\n]{1,64})\"(?:\r?\n[^\r\n\x1e]+){0,3}\r?\n\r?\n(?P<value>[^\r\n\x1e]{1,8192})"
 )
 
 
 def find(text: str) -> Iterator[Span]:
     """Values that stand behind a tell-tale name; the normal form is the value itself."""
-    if "=" in text or ":" in text or ":" in text or " — " in text or " – " in text:
+    lower = text.lower()
+    if any(sign in lower for sign in _NAME_SIGNS):
         yield from _named(text)
+        yield from _options(text)
     if "://" in text and "@" in text:
         for match in _USERINFO.finditer(text):
+            yield from values.hidden(text, *match.span("value"), names.SECRET)
+    if "-u" in text:
+        for match in _CURL_USER.finditer(text):
             yield from values.hidden(text, *match.span("value"), names.SECRET)
     if "</" in text:
         yield from _in_fields(text, _ELEMENT)
     if 'name="' in text:
         yield from _in_fields(text, _FORM)
-    if "-" in text and " " in text:
-        yield from _options(text)
     if not text.isascii() and any(sign in text for sign in _CHINESE_SIGNS):
         yield from _chinese(text)
-    if any(sign in text for sign in _SAID_SIGNS):
+    if any(sign in lower for sign in _SAID_SIGNS):
         yield from _said(text)
 
 
@@ -84,11 +93,10 @@ def _in_fields(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
 
 
 def _options(text: str) -> Iterator[Span]:
-    """`--password …`, and `-u user:…` of curl."""
-    if "-u" in text:
-        for match in _CURL_USER.finditer(text):
-            yield from values.hidden(text, *match.span("value"), names.SECRET)
+    """`--password …`"""
     for match in _OPTION.finditer(text):
+        if text[match.start() - 1 : match.start()] in WORD:
+            continue
         role = names.role_of(match["name"])
         place = values.value_at(text, match.end(), match["name"]) if role in names.HIDDEN else None
         if place:

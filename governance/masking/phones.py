@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from governance.masking import context
 from governance.masking.boundaries import stands_alone
 from governance.masking.dialing import calling_code, lengths, readings
 from governance.masking.masks import PHONE
@@ -42,13 +43,7 @@ _ABROAD = re.compile(rf"[1-9](?:{_WIDE}[0-9]){{5,16}}+")
 _DATE = re.compile(
     r"[0-9]{1,2}([./\-])[0-9]{1,2}\1(?:19|20)?[0-9]{2}(?![0-9]|[./\-][0-9])|(?:19|20)[0-9]{2}([./\-])[0-9]{1,2}\2[0-9]{1,2}(?![0-9])"
 )
-_SPOKEN = re.compile(
-    r"(?:(?<![A-Za-z])(?:tele?phone|tel|phone|mobile|mob|cell|fax|whatsapp|msisdn|telefon|handy|rufnummer|fon|(?:call|text|ring|dial)(?: me| us)?(?: at| on)?)"
-    r"|手机|电话|联系方式|致电|拨打|传真|тел|телефону?|моб|звоните|факс|вотсап)"
-    r"[^0-9A-Za-z]{0,5}(?:(?:no|nr|num|number|nummer|is|at|号码|号|是|为|номер|по)[^0-9A-Za-z]{0,4}){0,2}\Z",
-    re.IGNORECASE,
-)
-_NEAR = 40
+_ANY = re.compile(rf"[0-9](?:{_WIDE}[0-9]){{5,14}}+")
 
 
 def phone_at(text: str, start: int) -> Span | None:
@@ -138,9 +133,9 @@ def _opened(text: str, start: int, end: int) -> int:
 
 def spoken_at(text: str, start: int, named: bool) -> Span | None:
     """A number of any country behind a word such as *phone* or 电话, or in a field of that name."""
-    if not named and not _SPOKEN.search(text[max(0, start - _NEAR) : start].rstrip("+(")):
+    if not named and not context.is_called_phone(text, start):
         return None
-    match = re.compile(rf"[0-9](?:{_WIDE}[0-9]){{5,14}}+").match(text, start)
+    match = _ANY.match(text, start)
     if not match or _DATE.match(text, start):
         return None
     begin, end = _opened(text, start, match.end()), match.end()

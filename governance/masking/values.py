@@ -10,9 +10,9 @@ from governance.masking.masks import MASK, SECRET, TOKEN
 from governance.masking.spans import Span
 from governance.masking.words import words
 
-_ESCAPED = re.compile(r"\\+[\"'](?P<value>(?:[^\"'\\\r\n]|\\+[^\"'\\]){1,8192}+)")
-_DOUBLE = re.compile(r"\"(?P<value>(?:[^\"\\]|\\.){1,8192}+)", re.DOTALL)
-_SINGLE = re.compile(r"'(?P<value>(?:[^'\\\r\n]|\\.){1,8192}+)")
+_ESCAPED = re.compile(r"\\+[\"'](?P<value>(?:[^\"'\\\r\n]|\\+[^\"'\\\r\n]){1,8192}+)")
+_DOUBLE = re.compile(r"\"(?P<value>(?:[^\"\\\x1e]|\\[^\x1e]){1,8192}+)")
+_SINGLE = re.compile(r"'(?P<value>(?:[^'\\\r\n]|\\[^\r\n]){1,8192}+)")
 _TICKED = re.compile(r"[`“「『«](?P<value>[^`”」』»\r\n]{1,8192}+)")
 _BARE = re.compile(r"(?P<value>[^\s\"'`,;&<>()\[\]{}|\\,。;、)】」』“”»\u4e00-\u9fff]{1,8192}+)")
 _LINE = re.compile(r"(?P<value>[^\r\n\"]{1,8192}+)")

@@ -13,6 +13,9 @@ WORD_CHARACTERS: Final = LETTERS + DIGITS + "_"
 WORD: Final = frozenset(WORD_CHARACTERS)
 DIGIT: Final = frozenset(DIGITS)
 
+# Parts texts that are searched together; no pattern may match across it.
+PARTING: Final = "\n\x1e\n"
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text, as a set."""

@@ -1,0 +1,214 @@
+"""One pass over one payload.
+
+Texts are gathered first and searched together, since a search costs more to begin than to go on; what is found is
+then put where it belongs. Texts that need a reading of their own (of another role, with escapes, very long) are
+masked on the spot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from governance.masking import detection, escapes, names, values
+from governance.masking.json_text import Editor, encode, may_be_json
+from governance.masking.masks import Masked, SubjectTag, spell, tag_of
+from governance.masking.spans import Cover, covers
+from governance.masking.words import PARTING
+
+DEEPEST = 100
+DEEPEST_TEXT = 8
+LONGEST = 5_000_000
+TOO_DEEP = "[TOO DEEP]"
+TOO_LONG = "[TOO LONG]"
+_LONG = 4000
+_ROUNDS = 3
+_AMOUNTS = frozenset((names.MEASURE, names.OPAQUE, names.ABOUT))
+
+
+class _Slot(NamedTuple):
+    """A text, where it goes when it is masked, and whether it goes there as a JSON string."""
+
+    holder: Any
+    place: Any
+    text: str
+    literal: bool = False
+
+    def settle(self, masked: str) -> None:
+        """Put the masked text where it belongs; a JSON string that did not change stays as it was written."""
+        if not self.literal:
+            self.holder[self.place] = masked
+        elif masked != self.text:
+            self.holder[self.place] = encode(masked)
+
+
+@dataclass(slots=True)
+class Walk:
+    """The state of a pass: the tags so far, the texts still to search, the documents still to join."""
+
+    key: bytes
+    _tags: set[SubjectTag] = field(default_factory=set)
+    _ascii: list[_Slot] = field(default_factory=list)
+    _other: list[_Slot] = field(default_factory=list)
+    _documents: list[tuple[_Slot, list[str]]] = field(default_factory=list)
+
+    def masked(self, value: object, role: str) -> Masked:
+        """The value masked, whatever it is, and the tags of what was masked in it."""
+        root: list[Any] = [None]
+        self._put(root, 0, value, role, 0)
+        self._search(self._ascii)
+        self._search(self._other)
+        for slot, parts in self._documents:
+            slot.settle("".join(parts))
+        return Masked(root[0], frozenset(self._tags))
+
+    def _put(self, holder: Any, place: Any, value: Any, role: str, depth: int) -> None:
+        """Put the masked value in its place, or remember to do it."""
+        if isinstance(value, str):
+            holder[place] = value
+            if not detection.is_plain(value, role):
+                self._put_text(_Slot(holder, place, value), role, 0)
+        elif value is None or isinstance(value, bool):
+            holder[place] = value
+        elif isinstance(value, int | float):
+            holder[place] = self._number(value, role)
+        elif depth >= DEEPEST:
+            holder[place] = TOO_DEEP
+        elif isinstance(value, dict):
+            holder[place] = {}
+            self._put_mapping(holder[place], value, role, depth + 1)
+        elif isinstance(value, list | tuple):
+            holder[place] = [None] * len(value)
+            self._put_listing(holder[place], value, role, depth + 1)
+        else:
+            text = value.decode("utf-8", "replace") if isinstance(value, bytes | bytearray) else str(value)
+            self._put_text(_Slot(holder, place, text), role, 0)
+
+    def _put_mapping(self, masked: dict[Any, Any], value: dict[Any, Any], role: str, depth: int) -> None:
+        named, kind = names.PLAIN, value.get("type")
+        if isinstance(kind, str) and kind in names.SCHEMA_TYPES:
+            role = names.PLAIN
+        for key in names.NAMING:
+            if key in value and isinstance(value[key], str):
+                named = names.role_of(value[key])
+        for key, one in value.items():
+            name, own = key, role
+            if isinstance(key, str):
+                own = names.role_under(key, role, named)
+                if not detection.is_plain_name(key):
+                    name = _free(self._running(key, names.PLAIN), masked)
+            elif isinstance(key, int | float) and not isinstance(key, bool):
+                name = _free(self._number(key, names.PLAIN), masked)
+            self._put(masked, name, one, own, depth)
+
+    def _put_listing(self, masked: list[Any], value: Sequence[Any], role: str, depth: int) -> None:
+        before: Any = None
+        for place, one in enumerate(value):
+            own = role
+            # Arguments of a program: ["--password", "…"]
+            if isinstance(before, str) and before.startswith("-") and isinstance(one, str) and one[:1] != "-":
+                named = names.role_of(before)
+                own = named if named in names.HIDDEN and "=" not in before else role
+            self._put(masked, place, one, own, depth)
+            before = one
+
+    def _put_text(self, slot: _Slot, role: str, depth: int) -> None:
+        """Mask a text that is not plain; `depth` counts JSON within JSON."""
+        text = slot.text
+        if len(text) > LONGEST:
+            slot.settle(self._running(_cut(text), role) + TOO_LONG)
+        elif role in names.HIDDEN:
+            spans = (*detection.credentials_in(text), *values.hidden(text, 0, len(text), role))
+            slot.settle(self._replace(text, covers(spans)))
+        elif depth >= DEEPEST_TEXT or not may_be_json(text) or not self._put_document(slot, role, depth):
+            self._put_running(slot, role)
+
+    def _put_running(self, slot: _Slot, role: str) -> None:
+        """Mask a text that is no JSON, now or together with others."""
+        text = slot.text
+        if role == names.PHONE or len(text) > _LONG or PARTING[1] in text or escapes.are_in(text):
+            slot.settle(self._running(text, role))
+        else:
+            (self._ascii if text.isascii() else self._other).append(slot)
+
+    def _put_document(self, slot: _Slot, role: str, depth: int) -> bool:
+        """Mask the strings and numbers of JSON in their places; False where the text is no JSON."""
+        marks = len(self._ascii), len(self._other), len(self._documents)
+        parts: list[str] = []
+
+        def put_string(place: int, text: str, own: str) -> None:
+            self._put_text(_Slot(parts, place, text, literal=True), own, depth + 1)
+
+        editor = Editor(slot.text, parts, put_string, self._written_number)
+        stop = editor.edit(role)
+        if stop is None:
+            del self._ascii[marks[0] :], self._other[marks[1] :], self._documents[marks[2] :]
+            return False
+        if stop < len(slot.text):
+            parts.append(slot.text[stop:])
+            self._put_running(_Slot(parts, len(parts) - 1, slot.text[stop:]), role)
+        self._documents.append((slot, parts))
+        return True
+
+    def _number(self, value: float, role: str) -> Any:
+        """A number, or the text that masks it where it is whole."""
+        if not 1000 <= value < 10**20 or (isinstance(value, float) and not value.is_integer()):
+            return value
+        return self._written_number(str(int(value)), role) or value
+
+    def _written_number(self, written: str, role: str) -> str:
+        """The mask of a number as it is written; empty where it need not be masked."""
+        if not 4 <= len(written) <= 20 or role in _AMOUNTS or not written.isdigit():
+            return ""
+        if role in names.HIDDEN:
+            spans = values.hidden(written, 0, len(written), role)
+        else:
+            spans = detection.numbers_in(written, role)
+        masked = self._replace(written, covers(spans))
+        return "" if masked == written else masked
+
+    def _search(self, slots: Sequence[_Slot]) -> None:
+        """Mask the texts that were gathered."""
+        if not slots:
+            return
+        for number, found in detection.covers_in_each([slot.text for slot in slots]):
+            slot = slots[number]
+            slot.settle(self._running(self._replace(slot.text, found), names.PLAIN))
+
+    def _running(self, text: str, role: str) -> str:
+        """A text masked; again until nothing is found, since a mask may part what was one before."""
+        for _ in range(_ROUNDS):
+            masked = self._replace(text, covers(detection.spans_in(text, role)))
+            if masked == text:
+                break
+            text = masked
+        return text
+
+    def _replace(self, text: str, found: Iterable[Cover]) -> str:
+        parts: list[str] = []
+        end = 0
+        for cover in found:
+            for span in cover.spans:
+                self._tags.update(tag_of(self.key, span.kind, normal) for normal in (span.normal, *span.also))
+            parts += text[end : cover.start], spell(tag_of(self.key, cover.named.kind, cover.named.normal))
+            end = cover.end
+        return "".join(parts) + text[end:] if parts else text
+
+
+def _free(name: Any, taken: dict[Any, Any]) -> Any:
+    """The name, numbered where two keys have come to read the same."""
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name} ({number})", number + 1
+    return free
+
+
+def _cut(text: str) -> str:
+    """The text up to its last space before the limit, so that no half of a value stays."""
+    cut = text[:LONGEST]
+    for space in (" ", "\n", ","):
+        at = cut.rfind(space, LONGEST - 10_000)
+        if at >= 0:
+            return cut[:at]
+    return cut[: LONGEST - 10_000]
