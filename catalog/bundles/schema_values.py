@@ -88,7 +88,7 @@ def extra_fields(schema: Any, value: Any) -> list[str]:
 # Neither the meta-schemas of the default registry nor any way to fetch.
 _NOTHING_ELSE: Registry[Any] = Registry()
 
-_Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
+_Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 def _counted(keyword: _Keyword) -> _Keyword:
