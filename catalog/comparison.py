@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.models import Version
+from catalog.models.skills import Risk
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,14 @@ class Comparison:
     def same_bytes(self) -> bool:
         """Whether not one byte differs."""
         return self.before is not None and self.before.bundle_sha256 == self.after.bundle_sha256
+
+    @property
+    def riskier(self) -> bool:
+        """Whether the effective risk is higher than it was."""
+        ranks = Risk.values
+        return self.before is not None and ranks.index(self.after.effective_risk) > ranks.index(
+            self.before.effective_risk
+        )
 
 
 def compare(before: Version | None, after: Version) -> Comparison:

@@ -6,14 +6,14 @@ of tokens and passwords are not shown; payloads of calls were masked before they
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import django.contrib.auth.admin  # noqa: F401 (registers groups, which are taken back below)
 import django_celery_beat.admin  # noqa: F401 (registers schedules, which are taken back below)
 from django.apps import apps
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import Field, ForeignKey, Model
+from django.db.models import Field, ForeignKey, Model, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
@@ -75,9 +75,10 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # the class takes 
     """Counts up to a limit: counting millions of calls would take longer than looking at them."""
 
     @cached_property
-    def count(self) -> int:  # type: ignore[override]  # a property there too
+    def count(self) -> int:
         """How many rows there are, or the limit."""
-        return len(self.object_list.values_list("pk", flat=True)[:MOST_COUNTED])  # type: ignore[union-attr]
+        rows = cast("QuerySet[Model]", self.object_list)
+        return len(rows.values_list("pk", flat=True)[:MOST_COUNTED])
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # the class takes no argument when Django runs
@@ -108,7 +109,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # the class ta
         """Nobody."""
         return False
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """Every field but those that stay hidden."""
         return _shown_fields(self.model)
 
@@ -126,11 +127,13 @@ def _shown_fields(model: type[Model]) -> list[str]:
 def _register(model: type[Model]) -> None:
     if admin.site.is_registered(model):
         admin.site.unregister(model)
-    columns = COLUMNS.get(_label(model)) or tuple(_shown_fields(model)[:6])
+    held = {field.name for field in model._meta.fields}
+    columns = COLUMNS.get(_label(model)) or [name for name in _shown_fields(model) if name in held][:6]
     options = {
         "list_display": columns,
         "list_select_related": [name for name in columns if _is_reference(model, name)] or False,
         "ordering": ("-pk",),
+        "__module__": __name__,
     }
     admin.site.register(model, type(f"{model.__name__}Admin", (ReadOnlyAdmin,), options))
 

@@ -9,10 +9,11 @@ from django.utils.translation import gettext as _
 from catalog.access import Powers
 from catalog.models import Release, State
 from catalog.releases import STARTS_FROM
-from governance.approvals import Review, why_not_decide
+from governance.approvals import VOIDED, Review, why_not_decide
 
 # In the order in which they are offered: what moves the release on comes first.
 ACTIONS = ("approve", "start", "advance", "reject", "withdraw", "halt", "rollback")
+MAIN = frozenset({"approve", "start", "advance"})
 GRAVE = frozenset({"reject", "halt", "rollback"})
 
 
@@ -53,8 +54,11 @@ def _holds(release: Release, seen: Review) -> bool:
 
 
 def why_not(found: tuple[Offer, ...]) -> tuple[str, ...]:
-    """The reasons why actions are shut, each once."""
-    return tuple(dict.fromkeys(offer.refusal for offer in found if offer.refusal))
+    """The reasons why actions are shut, each once; beside open ones those of the main step alone."""
+    told = [offer for offer in found if offer.refusal]
+    if any(offer.allowed for offer in found):
+        told = [offer for offer in told if offer.action in MAIN]
+    return tuple(dict.fromkeys(offer.refusal for offer in told))
 
 
 def is_open(release: Release) -> bool:
@@ -81,8 +85,8 @@ def _refusal(action: str, release: Release, powers: Powers, seen: Review) -> str
 def _why_not_serve(action: str, release: Release, powers: Powers, seen: Review) -> str:
     if not powers.may_start(release):
         return why_not_decide(release, powers)
-    if action == "start" and len(seen.approvals) < seen.needs.approvals:
-        return _("Its approvals are void, since the policy or the risk has changed; it needs new ones.")
+    if release.state in VOIDED and len(seen.approvals) < seen.needs.approvals:
+        return VOIDED[State(release.state)]
     if seen.shut:
         return _("A gate is shut: %(gates)s.") % {"gates": " ".join(gate.detail for gate in seen.shut)}
     return ""

@@ -7,18 +7,22 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from catalog.comparison import compare
+from catalog.comparison import Comparison, compare
 from catalog.models import Release, State, Version
 from governance import approvals
 from portal import access
 from portal.decisions import is_open, offers, why_not
+from portal.diffs import Diff, diff_file
 from portal.forms.releases import DecisionForm
 
 
-def release_context(request: HttpRequest, release: Release, **more: object) -> dict[str, Any]:
+def release_context(
+    request: HttpRequest, release: Release, *, asked_diff: str = "", **more: object
+) -> dict[str, Any]:
     """What the page of a release shows to this user."""
     seen = approvals.review(release)
     found = offers(release, access.powers(request), seen)
+    reach = compare(_version_before(release), release.version)
     return {
         "release": release,
         "skill": release.skill,
@@ -27,10 +31,17 @@ def release_context(request: HttpRequest, release: Release, **more: object) -> d
         "offers": found,
         "refusals": why_not(found),
         "form": DecisionForm(initial={"percent": release.canary.get("percent") or 100}),
-        "reach": compare(_version_before(release), release.version),
+        "reach": reach,
+        "diff": _diff(reach, asked_diff),
         "transitions": release.transitions.select_related("actor").order_by("-n"),
         **more,
     }
+
+
+def _diff(reach: Comparison, path: str) -> Diff | None:
+    """The lines that changed in a file of both versions, where one was asked for."""
+    known = any(file.path == path and file.change == "changed" for file in reach.files)
+    return diff_file(reach.before, reach.after, path) if known and reach.before else None
 
 
 def _version_before(release: Release) -> Version | None:

@@ -66,7 +66,7 @@ def inbox_of(powers: Powers) -> Inbox:
 
 
 def _approved_by(powers: Powers) -> Q:
-    held = Approval.objects.filter(user_id=powers.user_id, voided_at=None)
+    held = Approval.objects.filter(user=powers.user_id, voided_at=None)
     return Q(pk__in=held.values("release_id"))
 
 

@@ -16,7 +16,7 @@ from django_htmx.http import reswap, retarget, trigger_client_event
 
 from catalog.access import NotAllowed, teams_to_publish_for, visible_agents, visible_skills
 from catalog.agents import NameTaken, create_agent
-from catalog.models import Agent, Team, Token
+from catalog.models import Agent, Environment, Team, Token
 from catalog.tokens import AGENT_SCOPES, USER_SCOPES, BadToken, issue_token, revoke_token
 from portal import access
 from portal.forms.agents import AgentForm, TokenForm
@@ -199,6 +199,6 @@ def _teams(request: HttpRequest) -> QuerySet[Team]:
     return Team.objects.all() if powers.is_admin else teams_to_publish_for(powers)
 
 
-def _environments_of(agent: Agent) -> list[object]:
+def _environments_of(agent: Agent) -> list[Environment]:
     held = {token.environment for token in agent.tokens.all() if token.environment}
     return sorted(held, key=lambda environment: environment.order)

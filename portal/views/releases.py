@@ -83,7 +83,10 @@ def release_propose(request: HttpRequest, name: str) -> HttpResponse:
 def release_detail(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """One release: its state, what it needs, what it reaches, and what this user can do."""
     release = access.release_read(request, release_id)
-    return render(request, "releases/release_detail.html", release_context(request, release))
+    context = release_context(request, release, asked_diff=request.GET.get("diff", ""))
+    if wants_part(request) and context["diff"]:
+        return render(request, "releases/diff.html", context)
+    return render(request, "releases/release_detail.html", context)
 
 
 @require_POST

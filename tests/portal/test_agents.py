@@ -14,7 +14,7 @@ from django.utils import timezone
 from catalog.models import Agent, JournalEntry, Token
 from catalog.tokens import digest_of
 from tests import make
-from tests.portal.pages import HTMX, text_of
+from tests.portal.answers import HTMX, text_of
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from django.test import Client
 
 from catalog.models import State, User
 from tests import make
-from tests.portal.pages import HTMX, text_of
+from tests.portal.answers import HTMX, text_of
 
 pytestmark = pytest.mark.django_db
 

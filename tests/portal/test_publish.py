@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from catalog.models import Blob, Role, Skill, Version
 from tests import make
-from tests.portal.pages import HTMX, text_of
+from tests.portal.answers import HTMX, text_of
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from catalog.journal import Actor
 from catalog.models import Release, State, User
 from governance import approvals
 from tests import make
-from tests.portal.pages import HTMX, text_of
+from tests.portal.answers import HTMX, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -131,7 +131,7 @@ def test_a_second_click_is_told_so(client: Client, cast: make.Cast, proposed: Re
     answer = post(client, cast.otto, proposed, "approve", htmx=True)
     assert answer.status_code == 409
     assert answer["HX-Retarget"] == "#release"
-    assert "This release is approved; it cannot be approved now." in text_of(answer)
+    assert "This release is approved already; start it." in text_of(answer)
     assert "Nothing was changed" in text_of(answer)
     answer = post(client, cast.otto, proposed, "reject")
     assert answer.status_code == 422
@@ -176,6 +176,20 @@ def test_rolling_back_restores_the_version_before(client: Client, cast: make.Cas
     assert (state_of(first), state_of(second)) == (State.LIVE, State.ROLLED_BACK)
 
 
+def test_void_approvals_are_given_anew(client: Client, cast: make.Cast) -> None:
+    release = make.release(make.version(cast=cast), "production", cast=cast, state=State.APPROVED)
+    client.force_login(cast.mara)
+    assert "Approve 1.0.0" not in text_of(client.get(f"/releases/{release.pk}/"))
+    production = make.environment("production")
+    production.approvals_low = 2
+    production.save()
+    page = text_of(client.get(f"/releases/{release.pk}/"))
+    assert "Approve 1.0.0 for Production" in page
+    assert "Its approvals are void" in page
+    assert post(client, cast.mara, release, "approve").status_code == 302
+    assert state_of(release) == State.PROPOSED
+
+
 def test_a_shut_gate_keeps_it_from_starting(client: Client, cast: make.Cast) -> None:
     version = make.version(cast=cast, stability="experimental")
     release = make.release(version, "production", cast=cast, state=State.APPROVED)
@@ -204,6 +218,20 @@ def test_what_changes_is_shown_against_the_live_version(client: Client, cast: ma
     assert '<span class="badge" data-tone="warn">+ <code>network</code></span>' in page
     assert "/versions/1.1.0/files/references/new.md" in page
     assert "/versions/1.0.0/files/references/old.md" in page
+
+
+def test_the_lines_of_a_changed_file_are_shown_on_demand(client: Client, cast: make.Cast) -> None:
+    make.release(make.version(cast=cast, files={"references/a.md": b"one\ntwo\n"}), "production", cast=cast)
+    version = make.version(number="1.1.0", cast=cast, files={"references/a.md": b"one\n<three>\n"})
+    release = make.release(version, "production", cast=cast, state=State.PROPOSED)
+    client.force_login(cast.mara)
+    address = f"/releases/{release.pk}/?diff=references/a.md"
+    part = text_of(client.get(address, headers=HTMX))
+    assert '<td class="del">two</td>' in part
+    assert '<td class="add">&lt;three&gt;</td>' in part
+    assert "<html" not in part
+    assert '<td class="del">two</td>' in text_of(client.get(address))
+    assert "diff-h" not in text_of(client.get(f"/releases/{release.pk}/?diff=../../etc/passwd"))
 
 
 def test_the_page_takes_few_queries(

@@ -13,7 +13,7 @@ from catalog.models import Agent, Release
 from governance.models import Call
 from governance.traces import ingest
 from tests import make
-from tests.portal.pages import HTMX, text_of
+from tests.portal.answers import HTMX, text_of
 
 pytestmark = pytest.mark.django_db
 
