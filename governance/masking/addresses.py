@@ -10,7 +10,7 @@ from governance.masking.masks import IP
 from governance.masking.spans import Span
 from governance.masking.words import DIGIT, WORD
 
-_V4_SIGN = re.compile(r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
+_V4_SIGN = re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
 _V4 = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _DIGITS_OF_V4 = "0123456789"
 _V6_SIGN = re.compile(r":(?::|[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:)")
@@ -35,9 +35,9 @@ def find(text: str) -> Iterator[Span]:
 def _version_4(text: str) -> Iterator[Span]:
     match = _V4_SIGN.search(text)
     while match:
-        start = _back(text, match.start() + 1, _DIGITS_OF_V4)
+        start = _back(text, match.start(), _DIGITS_OF_V4)
         address = _V4.match(text, start)
-        end = match.start() + 2
+        end = match.start() + 1
         if address and _is_version_4(text, start, address.end()):
             end = address.end()
             yield Span(start, end, IP, ".".join(str(int(part)) for part in address.group().split(".")))

@@ -21,10 +21,11 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
     `ORD-2024-00017` and the digits of a UUID do not stand alone; a hyphen between two long numbers parts them.
     """
-    return _free_before(text, start) and _free_after(text, end)
+    return is_free_before(text, start) and _free_after(text, end)
 
 
-def _free_before(text: str, start: int) -> bool:
+def is_free_before(text: str, start: int) -> bool:
+    """Whether no identifier and no longer number ends just before `start`."""
     last = text[start - 1 : start]
     if last == ".":
         return text[start - 2 : start - 1] not in DIGIT

@@ -14,58 +14,58 @@ from governance.masking.masks import JWT, KEY, TOKEN
 from governance.masking.spans import Span
 from governance.masking.words import PARTING
 
-# How a key begins, and the rest of it.
-_FORMS: tuple[tuple[str, str], ...] = (
-    ("gh", r"gh[pousr]_[A-Za-z0-9]{16,255}"),  # GitHub
-    ("github_pat_", r"github_pat_[A-Za-z0-9_]{16,255}"),
-    ("sk-", r"sk-[A-Za-z0-9_-]{16,255}"),  # OpenAI, Anthropic, OpenRouter, DeepSeek
-    ("k_live_", r"[sr]k_live_[A-Za-z0-9]{10,255}"),  # Stripe
-    ("k_test_", r"[sr]k_test_[A-Za-z0-9]{10,255}"),
-    ("whsec_", r"whsec_[A-Za-z0-9+/=]{16,255}"),
-    ("xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,255}"),  # Slack
-    ("xapp-", r"xapp-[A-Za-z0-9-]{10,255}"),
-    ("gl", r"gl(?:pat|oas|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat|ffct|wt)-[A-Za-z0-9_.-]{16,255}"),  # GitLab
-    ("AIza", r"AIza[A-Za-z0-9_-]{30,40}"),  # Google
-    ("GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,40}"),
-    ("ya29.", r"ya29\.[A-Za-z0-9_-]{16,2048}"),
-    ("AKIA", r"AKIA[A-Z0-9]{16}"),  # Amazon
-    ("ASIA", r"ASIA[A-Z0-9]{16}"),
-    ("ABIA", r"ABIA[A-Z0-9]{16}"),
-    ("ACCA", r"ACCA[A-Z0-9]{16}"),
-    ("AKID", r"AKID[A-Za-z0-9]{13,40}"),  # Tencent
-    ("LTAI", r"LTAI[A-Za-z0-9]{12,24}"),  # Alibaba
-    ("hf_", r"hf_[A-Za-z0-9]{30,64}"),  # Hugging Face
-    ("gsk_", r"gsk_[A-Za-z0-9]{40,64}"),  # Groq
-    ("xai-", r"xai-[A-Za-z0-9]{60,100}"),
-    ("pplx-", r"pplx-[A-Za-z0-9]{40,64}"),
-    ("r8_", r"r8_[A-Za-z0-9]{30,48}"),  # Replicate
-    ("npm_", r"npm_[A-Za-z0-9]{30,64}"),
-    ("pypi-", r"pypi-[A-Za-z0-9_-]{40,512}"),
-    ("dckr_", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,64}"),  # Docker
-    ("SG.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),  # SendGrid
-    ("key-", r"key-[a-f0-9]{32}"),  # Mailgun
-    ("-us", r"[a-f0-9]{32}-us[0-9]{1,2}"),  # Mailchimp
-    ("_v1_", r"do[opr]_v1_[a-f0-9]{64}"),  # DigitalOcean
-    ("shp", r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"),  # Shopify
-    ("sq0", r"sq0[a-z]{3}-[A-Za-z0-9_-]{20,64}"),  # Square
-    ("ntn_", r"ntn_[A-Za-z0-9]{40,64}"),  # Notion
-    ("secret_", r"secret_[A-Za-z0-9]{40,64}"),
-    ("lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),  # Linear
-    ("fig", r"fig[dru]_[A-Za-z0-9_-]{30,64}"),  # Figma
-    ("PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),  # Postman
-    ("glsa_", r"glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),  # Grafana
-    ("sbp_", r"sbp_[a-f0-9]{40}"),  # Supabase
-    ("ATATT3", r"ATATT3[A-Za-z0-9_=-]{40,255}"),  # Atlassian
-    ("sntry", r"sntry[su]_[A-Za-z0-9+/=_-]{30,255}"),  # Sentry
-    ("NRAK-", r"NRAK-[A-Z0-9]{27}"),  # New Relic
-    ("dapi", r"dapi[a-f0-9]{32}(?:-[0-9])?"),  # Databricks
-    ("hvs.", r"hvs\.[A-Za-z0-9_-]{20,255}"),  # Vault
-    ("hvb.", r"hvb\.[A-Za-z0-9_-]{20,255}"),
-    (":AA", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),  # Telegram
-    ("AGE-SEC", r"AGE-SECRET-KEY-1[A-Z0-9]{50,64}"),
-    ("qm_", r"qm_[A-Za-z0-9_-]{16,255}"),  # our own
+# What stands before the part that was drawn at random, and that part.
+_FORMS: dict[str, str] = {
+    "ghp_ gho_ ghu_ ghs_ ghr_": r"[A-Za-z0-9]{16,255}",  # GitHub
+    "github_pat_": r"[A-Za-z0-9_]{16,255}",
+    "sk-": r"[A-Za-z0-9_-]{16,255}",  # OpenAI, Anthropic, OpenRouter, DeepSeek
+    "sk_live_ rk_live_ sk_test_ rk_test_": r"[A-Za-z0-9]{10,255}",  # Stripe
+    "whsec_": r"[A-Za-z0-9+/=]{16,255}",
+    "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-": r"[A-Za-z0-9%-]{10,255}",  # Slack
+    "xoxe.": r"xox[bp]-[A-Za-z0-9-]{10,255}",
+    "glpat- gloas- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- glsoat- glffct- glwt-": r"[A-Za-z0-9_.-]{16,255}",
+    "GOCSPX-": r"[A-Za-z0-9_-]{20,40}",  # Google
+    "ya29.": r"[A-Za-z0-9_-]{16,2048}",
+    "hf_ api_org_": r"[A-Za-z0-9]{30,64}",  # Hugging Face
+    "gsk_": r"[A-Za-z0-9]{40,64}",  # Groq
+    "xai-": r"[A-Za-z0-9]{60,100}",
+    "pplx-": r"[A-Za-z0-9]{40,64}",  # Perplexity
+    "r8_": r"[A-Za-z0-9]{30,48}",  # Replicate
+    "npm_": r"[A-Za-z0-9]{30,64}",
+    "pypi-": r"[A-Za-z0-9_-]{40,512}",
+    "dckr_pat_ dckr_oat_": r"[A-Za-z0-9_-]{20,64}",  # Docker
+    "SG.": r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}",  # SendGrid
+    "key-": r"[a-f0-9]{32}",  # Mailgun
+    "dop_v1_ doo_v1_ dor_v1_": r"[a-f0-9]{64}",  # DigitalOcean
+    "shpat_ shpca_ shppa_ shpss_": r"[A-Fa-f0-9]{32}",  # Shopify
+    "sq0atp- sq0csp- sq0idp-": r"[A-Za-z0-9_-]{20,64}",  # Square
+    "ntn_ secret_": r"[A-Za-z0-9]{40,64}",  # Notion
+    "lin_api_ lin_oauth_": r"[A-Za-z0-9]{32,64}",  # Linear
+    "figd_ figr_ figu_": r"[A-Za-z0-9_-]{30,64}",  # Figma
+    "PMAK-": r"[a-f0-9]{24}-[a-f0-9]{34}",  # Postman
+    "glsa_": r"[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}",  # Grafana
+    "sbp_": r"[a-f0-9]{40}",  # Supabase
+    "sntrys_ sntryu_": r"[A-Za-z0-9+/=_-]{30,255}",  # Sentry
+    "NRAK-": r"[A-Z0-9]{27}",  # New Relic
+    "hvs. hvb. hvr.": r"[A-Za-z0-9_-]{20,255}",  # Vault
+    "AGE-SECRET-KEY-": r"1[A-Z0-9]{50,64}",
+    "qm_": r"[A-Za-z0-9_-]{16,255}",  # our own
+}
+_STARTS = {start: re.compile(form) for starts, form in _FORMS.items() for start in starts.split()}
+_ALL_STARTS = tuple(_STARTS)
+_LONGEST_START = max(map(len, _STARTS))
+# Each of them ends with one of these, and ten characters at least follow.
+_SIGN = re.compile(r"[_\-.](?=[A-Za-z0-9_\-%+/=]{10})")
+# Those that no mark divides.
+_UNMARKED = re.compile(
+    r"A(?:KIA[A-Z0-9]{16}|SIA[A-Z0-9]{16}|BIA[A-Z0-9]{16}|CCA[A-Z0-9]{16}"  # Amazon
+    r"|Iza[A-Za-z0-9_-]{30,40}"  # Google
+    r"|KID[A-Za-z0-9]{13,40}"  # Tencent
+    r"|TATT3[A-Za-z0-9_=-]{40,255})"  # Atlassian
+    r"|LTAI[A-Za-z0-9]{12,24}"  # Alibaba
 )
-_KEYS = tuple((start, re.compile(form)) for start, form in _FORMS)
+_DATABRICKS = re.compile(r"dapi[a-f0-9]{32}(?:-[0-9])?")
+_TELEGRAM = re.compile(r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}")
 # Words joined by hyphens or underscores: `sk-learn-estimators`, `qm_masking_key_rotation`.
 _NAME = re.compile(r"(?:[a-z]{1,20}|v?[0-9]{1,4})(?:[_-](?:[a-z]{1,20}|v?[0-9]{1,4}))+")
 _GLUE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
@@ -80,16 +80,19 @@ _WEBHOOK = re.compile(
     r"|discord(?:app)?\.com/api/webhooks/([0-9]{10,24}/[A-Za-z0-9_-]{20,128})"
 )
 _SCHEME = re.compile(r"(?<![A-Za-z0-9_])(bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,}+=*+)", re.IGNORECASE)
-_SCHEME_SIGNS = ("earer ", "EARER ", "asic ", "ASIC ", "earer\t", "asic\t")
+_SCHEME_SIGNS = ("earer", "EARER", "asic", "ASIC")
 
 
 def find(text: str) -> Iterator[Span]:
     """Keys, JSON Web Tokens, private keys, webhooks, and credentials behind a scheme; the normal form is the value."""
     if len(text) < 16:
         return
-    for start, shape in _KEYS:
-        if start in text:
-            yield from _keys(text, shape)
+    yield from _marked(text)
+    yield from _keys(text, _UNMARKED)
+    if "dapi" in text:
+        yield from _keys(text, _DATABRICKS)
+    if ":AA" in text:
+        yield from _keys(text, _TELEGRAM)
     if "-----BEGIN" in text:
         yield from _private_keys(text)
     if "eyJ" in text:
@@ -99,6 +102,25 @@ def find(text: str) -> Iterator[Span]:
             yield Span(match.start(), match.end(), KEY, match[1] or match[2])
     if any(sign in text for sign in _SCHEME_SIGNS):
         yield from _behind_schemes(text)
+
+
+def _marked(text: str) -> Iterator[Span]:
+    """Keys found by the mark that ends their beginning, as the hyphen of `sk-`."""
+    for sign in _SIGN.finditer(text):
+        at = sign.end()
+        before = text[max(0, at - _LONGEST_START) : at]
+        if not before.endswith(_ALL_STARTS):
+            continue
+        for start, form in _STARTS.items():
+            match = form.match(text, at) if before.endswith(start) else None
+            begin = at - len(start)
+            if (
+                match
+                and text[begin - 1 : begin] not in _GLUE
+                and not _NAME.fullmatch(text, begin, match.end())
+            ):
+                yield Span(begin, match.end(), KEY, text[begin : match.end()])
+                break
 
 
 def _keys(text: str, shape: re.Pattern[str]) -> Iterator[Span]:

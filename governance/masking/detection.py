@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from governance.masking import addresses, credentials, emails, escapes, names, numbers, pairs
 from governance.masking.spans import Cover, Span, covers
@@ -13,7 +14,19 @@ from governance.masking.words import PARTING
 _SHORTEST = 3
 _SHORT_WORD = 11
 _SHORT_NAME = 16
-_VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)*\Z")
+_VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)*")
+# What machines write, whole: a UUID, a digest or another hexadecimal number that has letters, a moment.
+_MACHINE = re.compile(
+    r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}|(?=[0-9]{0,63}[a-f])[0-9a-f]{16,64}"
+    r"|(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+_HEX = frozenset("0123456789abcdefABCDEF")
+# Words without digits, too short for a key and with nothing between them that could part a name from a value.
+_WORDS = re.compile(r"[A-Za-z]{1,15}(?:[ ,./_'-][ ]?[A-Za-z]{1,15})*+[.!?]?")
+_TELLING_WORDS = ("earer", "EARER", "asic", "ASIC", "eyJ", " -")
+# Chinese and Cyrillic with no ASCII letter or digit, no colon and no dash.
+_FOREIGN_WORDS = re.compile("[\u0400-\u04ff\u3001\u3002\u4e00-\u9fff ,.!?\uff01\uff0c\uff1b\uff1f]++")
 # Digits and signs that people type for the ASCII ones, one character for one: full width, Arabic, Persian, Hindi.
 _WIDE = re.compile("[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff01-\uff5e\ufe6b]")
 _ZEROS = (0x0660, 0x06F0, 0x0966)
@@ -24,22 +37,40 @@ _NARROW = {zero + digit: str(digit) for zero in _ZEROS for digit in range(10)} |
 
 
 def is_plain(text: str, role: str = names.PLAIN) -> bool:
-    """Whether a text is too short or too simple to hold anything: a word, `failed_stage`, a version, a count."""
+    """Whether a text is too short or too simple to hold anything: words, `failed_stage`, a version, a trace id."""
     length = len(text)
-    if length < _SHORTEST or role in names.HIDDEN:
-        return length == 0 or role not in names.HIDDEN
-    if length < _SHORT_NAME and text.isascii():
-        if text.isalpha() or text.isidentifier() or (length < _SHORT_WORD and text.isalnum()):
-            return role != names.PHONE
-    if role == names.VERSION:
-        return _VERSION.match(text) is not None
-    return role in (names.MEASURE, names.OPAQUE) and text.isdigit()
+    if role != names.PLAIN:
+        return length == 0 or _is_plain_under(text, role)
+    if length < _SHORTEST:
+        return True
+    if text.isascii():
+        if length < _SHORT_NAME and (text.isidentifier() or (length < _SHORT_WORD and text.isalnum())):
+            return True
+        if text[0] in _HEX and _MACHINE.fullmatch(text):
+            return True
+        return _WORDS.fullmatch(text) is not None and not any(word in text for word in _TELLING_WORDS)
+    return _FOREIGN_WORDS.fullmatch(text) is not None
+
+
+def _is_plain_under(text: str, role: str) -> bool:
+    if role in names.HIDDEN or role == names.PHONE:
+        return False
+    if role == names.VERSION and _VERSION.fullmatch(text):
+        return True
+    return (role in (names.MEASURE, names.OPAQUE) and text.isdigit()) or is_plain(text)
+
+
+class Field(NamedTuple):
+    """What the name of a field tells: its role, and whether the name itself holds nothing to mask."""
+
+    role: str
+    plain: bool
 
 
 @lru_cache(maxsize=8192)
-def is_plain_name(name: str) -> bool:
-    """Whether the name of a field holds nothing to mask; the names of one system are few, so it is remembered."""
-    return is_plain(name) or next(spans_in(name), None) is None
+def field(name: str) -> Field:
+    """What a name tells; the names of one system are few, so it is remembered."""
+    return Field(names.role_of(name), is_plain(name) or next(spans_in(name), None) is None)
 
 
 def spans_in(text: str, role: str = names.PLAIN) -> Iterator[Span]:

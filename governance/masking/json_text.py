@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from governance.masking import names
-from governance.masking.detection import is_plain, is_plain_name
+from governance.masking.detection import field as field_of
+from governance.masking.detection import is_plain
 
 # Groups: a string without its quotes, the colon that makes it a key, a mark, a number, another word.
 _TOKEN = re.compile(
@@ -97,8 +98,9 @@ class Editor:
         name = _decode(self.text[start:end])
         self._fields += 1
         inside.key = name.lower()
-        self._role = names.role_under(name, inside.role, inside.named)
-        if not is_plain_name(name):
+        about = field_of(name)
+        self._role = names.role_under(name, about.role, inside.role, inside.named)
+        if not about.plain:
             self.string(self._part(start - 1, end + 1), name, names.PLAIN)
         return True
 

@@ -19,6 +19,7 @@ VERSION: Final = "version"
 ABOUT: Final = "about"  # what is said about a secret: `password_length`, `token_url`
 
 HIDDEN: Final = frozenset((SECRET, WEAK, COOKIE))
+_INHERITED: Final = HIDDEN | {PHONE}
 
 # A list of headers or attributes names its values so: `{"name": "Authorization", "value": "…"}`.
 NAMING: Final = frozenset(("key", "name", "field", "header"))
@@ -107,12 +108,11 @@ def role_of(name: str) -> str:
     return MEASURE if parts[-1] in _MEASURES else PLAIN
 
 
-def role_under(name: str, inherited: str, named: str = PLAIN) -> str:
-    """The role of a value under this name, inside something whose role or whose own name may tell more."""
+def role_under(name: str, own: str, inherited: str, named: str = PLAIN) -> str:
+    """The role of a value under a name with a role of its own, inside something whose role or name tells more."""
     if named != PLAIN and name.lower() in NAMED:
         return named
-    own = role_of(name)
-    return inherited if own == PLAIN and (inherited in HIDDEN or inherited == PHONE) else own
+    return inherited if own == PLAIN and inherited in _INHERITED else own
 
 
 def _secret_role(parts: list[str], known: set[str]) -> str:

@@ -7,28 +7,24 @@ from collections.abc import Iterator
 
 from governance.masking import names, values
 from governance.masking.spans import Span
-from governance.masking.words import WORD, words
+from governance.masking.words import DIGIT, WORD, WORD_CHARACTERS, words
 
-_PAIR = re.compile(
-    r"(?<![A-Za-z0-9_.\-$\u0400-\u04ff])(?P<name>[A-Za-z_\u0400-\u04ff][A-Za-z0-9_.\-\u0400-\u04ff]{1,63}+)"
-    r"\\*+[\"'`]?\]?[ \t\u00a0]{0,8}(?P<sign>=>|:=|={1,3}|::?|:|[—–-][ ])[ \t\u00a0]{0,8}"
-)
+_SIGN = re.compile("[=::—–]")
+_AFTER = re.compile("(?:=>|:=|={1,3}|::?|:|[—–](?=[ ]))[ \t\u00a0]{0,8}")
+_ASCII_NAME = WORD_CHARACTERS + ".-$"
+_ANY_NAME = _ASCII_NAME + "".join(map(chr, range(0x400, 0x500)))
+_AFTER_NAME = " \t\u00a0\"'`\\]"
+_LONGEST_NAME = 80
 _BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
 # Names that tell something only with the word before them: `API key`, «код подтверждения».
 _SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase")
-# One of these is in every name that tells of a secret.
-_NAME_SIGNS = (
-    "pass", "pwd", "kennwort", "secret", "credential", "creds", "authorization", "key", "token", "jwt", "cookie", "sig",
-    "cvv", "cvc", "otp", "pin", "mfa", "mnemonic", "sess", "bearer", "code", "auth", "парол", "секрет", "токен", "ключ",
-    "код", "пин",
-)  # fmt: skip
 _OPTION = re.compile(r"-(?P<name>[A-Za-z][A-Za-z0-9-]{1,40})[ ]+(?=[^\s-])")
 _SAID = re.compile(
     r"(?<![A-Za-z\u0400-\u04ff])(?P<name>password|passwd|passcode|pin|пароль)"
-    r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:is|was|это):?[ ]|[ ]?[:=][ ]?)|[ ])(?=[^\s])",
+    r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:is|was|это):?[ ]|[ ]?[:=][ ]?|[ ]-[ ])|[ ])(?=[^\s])",
     re.IGNORECASE,
 )
-_SAID_SIGNS = ("passw", "passcode", "pin ", "парол")
+_SAID_SIGNS = ("assw", "asscode", "ASSW", "PIN", "pin ", "арол", "АРОЛ")
 _CHINESE = re.compile(
     r"(?P<name>密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
     r"(?P<sign>[^\x00-\x7f::是为為]{0,6}?(?:[ \t]?[::=][ \t]?|是[::]?|为[::]?|為[::]?)|[ ]?)(?=[\"'“‘「『]?[!-~])"
@@ -46,9 +42,8 @@ _FORM = re.compile(
 
 def find(text: str) -> Iterator[Span]:
     """Values that stand behind a tell-tale name; the normal form is the value itself."""
-    lower = text.lower()
-    if any(sign in lower for sign in _NAME_SIGNS):
-        yield from _named(text)
+    yield from _named(text)
+    if " -" in text or text.startswith("-"):
         yield from _options(text)
     if "://" in text and "@" in text:
         for match in _USERINFO.finditer(text):
@@ -62,27 +57,35 @@ def find(text: str) -> Iterator[Span]:
         yield from _in_fields(text, _FORM)
     if not text.isascii() and any(sign in text for sign in _CHINESE_SIGNS):
         yield from _chinese(text)
-    if any(sign in lower for sign in _SAID_SIGNS):
+    if any(sign in text for sign in _SAID_SIGNS):
         yield from _said(text)
 
 
 def _named(text: str) -> Iterator[Span]:
-    for match in _PAIR.finditer(text):
-        name = match["name"].rstrip(".-")
-        role = names.role_of(name)
-        if role == names.PLAIN and name.lower() in _SPACED:
-            before = _BEFORE.search(text[max(0, match.start() - 42) : match.start()])
-            role = names.role_of(f"{before.group()}{name}") if before else role
-        if role not in names.HIDDEN:
+    """A name, a sign such as `=` or a colon, and a value."""
+    for sign in _SIGN.finditer(text):
+        at = sign.start()
+        # The time of day and the scheme of a URL are what most colons are about.
+        if (text[at - 1 : at] in DIGIT and text[at] == ":") or text.startswith("//", at + 1):
             continue
-        place = values.value_at(text, match.end(), name)
-        if not place:
-            continue
+        name = _name_before(text, at)
+        role = names.role_of(name) if len(name) > 1 else names.PLAIN
+        after = _AFTER.match(text, at) if role in names.HIDDEN else None
+        place = values.value_at(text, after.end(), name) if after else None
         # A colon stands in sentences too: “Unexpected token: identifier”.
-        value = text[slice(*place)]
-        if role == names.WEAK and match["sign"] in (":", ":") and not values.looks_drawn(value):
-            continue
-        yield from values.hidden(text, *place, role)
+        if place and (role != names.WEAK or text[at] == "=" or values.looks_drawn(text[slice(*place)])):
+            yield from values.hidden(text, *place, role)
+
+
+def _name_before(text: str, at: int) -> str:
+    """The name that ends here, quoted or not; with the words before it where it needs them."""
+    before = text[max(0, at - _LONGEST_NAME) : at].rstrip(_AFTER_NAME)
+    start = len(before.rstrip(_ASCII_NAME if before.isascii() else _ANY_NAME))
+    name = before[start:].strip("-.$")
+    if name.lower() in _SPACED:
+        owner = _BEFORE.search(before[:start])
+        return f"{owner.group()}{name}" if owner else name
+    return name
 
 
 def _in_fields(text: str, shape: re.Pattern[str]) -> Iterator[Span]:

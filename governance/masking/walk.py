@@ -95,12 +95,18 @@ class Walk:
         for key, one in value.items():
             name, own = key, role
             if isinstance(key, str):
-                own = names.role_under(key, role, named)
-                if not detection.is_plain_name(key):
+                about = detection.field(key)
+                own = about.role
+                if named != names.PLAIN or role != names.PLAIN:
+                    own = names.role_under(key, own, role, named)
+                if not about.plain:
                     name = _free(self._running(key, names.PLAIN), masked)
             elif isinstance(key, int | float) and not isinstance(key, bool):
                 name = _free(self._number(key, names.PLAIN), masked)
-            self._put(masked, name, one, own, depth)
+            if isinstance(one, str) and detection.is_plain(one, own):
+                masked[name] = one
+            else:
+                self._put(masked, name, one, own, depth)
 
     def _put_listing(self, masked: list[Any], value: Sequence[Any], role: str, depth: int) -> None:
         before: Any = None
@@ -170,11 +176,19 @@ class Walk:
 
     def _search(self, slots: Sequence[_Slot]) -> None:
         """Mask the texts that were gathered."""
-        if not slots:
-            return
-        for number, found in detection.covers_in_each([slot.text for slot in slots]):
-            slot = slots[number]
-            slot.settle(self._running(self._replace(slot.text, found), names.PLAIN))
+        texts = [slot.text for slot in slots]
+        changed = list(range(len(slots)))
+        for _ in range(_ROUNDS):
+            if not changed:
+                break
+            found = detection.covers_in_each([texts[number] for number in changed])
+            again = []
+            for position, some in found:
+                number = changed[position]
+                texts[number] = self._replace(texts[number], some)
+                slots[number].settle(texts[number])
+                again.append(number)
+            changed = again
 
     def _running(self, text: str, role: str) -> str:
         """A text masked; again until nothing is found, since a mask may part what was one before."""
