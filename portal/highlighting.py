@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from django.utils.html import format_html, format_html_join
@@ -22,6 +23,7 @@ _LEXERS: Mapping[str, str] = {
     "css": "css", "sql": "sql", "go": "go", "rs": "rust", "rb": "ruby", "java": "java", "c": "c", "h": "c",
     "cpp": "cpp", "ps1": "powershell",
 }  # fmt: skip
+_FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?:.*\n){0,400}?---[ \t]*\r?\n")
 _NAMES: Mapping[str, str] = {"Dockerfile": "docker", "Makefile": "make"}
 
 
@@ -36,7 +38,7 @@ def highlight_lines(text: str, path: str, marks: Mapping[int, str] | None = None
     marks = marks or {}
     coloured = _coloured(text, language_for(path))
     return format_html_join(
-        "\n",
+        "",
         '<span class="line" id="L{}" data-n="{}"{}>{}</span>',
         (
             (n, n, format_html(' data-tone="{}"', marks[n]) if n in marks else "", line)
@@ -46,6 +48,14 @@ def highlight_lines(text: str, path: str, marks: Mapping[int, str] | None = None
 
 
 def _coloured(text: str, language: str) -> list[str]:
+    """The lines with colours; the frontmatter of a Markdown file is YAML."""
+    head = _FRONTMATTER.match(text) if language == "markdown" else None
+    if head is None:
+        return _lines(text, language)
+    return [*_lines(head.group(), "yaml"), *_lines(text[head.end() :], language)]
+
+
+def _lines(text: str, language: str) -> list[str]:
     lines = text.removesuffix("\n").split("\n")
     if not language or len(text) > MOST_COLOURED or any(len(line) > LONGEST_LINE for line in lines):
         return list(lines)

@@ -259,6 +259,11 @@ def release(
     return made
 
 
+def approve(release: Release, approver: User, *, now: datetime = NOW) -> Release:
+    """One approval, with the skill's name typed."""
+    return approvals.approve(release=release, actor=Actor(user=approver), confirm=release.skill.name, now=now)
+
+
 make_environment = environment
 
 

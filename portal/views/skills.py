@@ -11,7 +11,9 @@ from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from catalog import blobs
@@ -131,5 +133,8 @@ def _body(skill: Skill, version: Version, files: dict[str, str]) -> SafeString |
             return None
         return reverse("version-file", args=[skill.folder, version.version, path])
 
-    text = read_skill_md(File(head, blobs.read_blob(files[head]))).body
-    return render_markdown(text, link_file=link_file)
+    try:
+        content = blobs.read_blob(files[head])
+    except FileNotFoundError:
+        return escape(_("The store has lost its bytes. Tell an administrator."))
+    return render_markdown(read_skill_md(File(head, content)).body, link_file=link_file)

@@ -128,8 +128,9 @@ def _send(request: HttpRequest, version: Version, digest: str, name: str, media_
 def _show_files(
     request: HttpRequest, version: Version, files: list[BundleFile], file: BundleFile | None
 ) -> HttpResponse:
-    findings = list(version.findings.exclude(path=""))
-    tones = {one.path: TONES[one.severity] for one in sorted(findings, key=_least_first)}
+    # The worst comes last, so that it decides the tone of its file and line.
+    findings = sorted(version.findings.exclude(path=""), key=_least_first)
+    tones = {one.path: TONES[one.severity] for one in findings}
     marks = {one.line: TONES[one.severity] for one in findings if file and one.line and one.path == file.path}
     context: dict[str, Any] = {
         **skill_frame(request, version.skill, "files"),
@@ -137,7 +138,7 @@ def _show_files(
         "numbers": _numbers(version.skill),
         "tree": tree_of(files, tones),
         "shown": _shown(file, marks) if file else None,
-        "file_findings": [one for one in findings if file and one.path == file.path],
+        "file_findings": [one for one in reversed(findings) if file and one.path == file.path],
     }
     return render_part(request, "versions/version_files.html", "tab", context)
 
@@ -160,12 +161,12 @@ def _shown(file: BundleFile, marks: dict[int, str]) -> Shown:
         text = "\0"
     if "\0" in text:
         return Shown(file, None, reason=_("It is not text."))
-    return Shown(file, highlight_lines(text, file.path, marks), lines=text.count("\n") + 1)
+    return Shown(file, highlight_lines(text, file.path, marks), lines=text.removesuffix("\n").count("\n") + 1)
 
 
 def _worst_of_file_first(finding: VersionFinding) -> tuple[str, int, int]:
     return finding.path, SEVERITY.index(finding.severity), finding.line or 0
 
 
-def _least_first(finding: VersionFinding) -> int:
-    return -SEVERITY.index(finding.severity)
+def _least_first(finding: VersionFinding) -> tuple[int, int]:
+    return -SEVERITY.index(finding.severity), -(finding.line or 0)

@@ -20,7 +20,7 @@ def signed_in(user: User) -> Client:
 
 def links(html: str) -> list[str]:
     """Every address that the page links to."""
-    return re.findall(r'href="([^"]*)"', html)
+    return re.findall(r'<a [^>]*?href="([^"]*)"', html)
 
 
 def is_page(html: str) -> bool:

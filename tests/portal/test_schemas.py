@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portal.schemas import DEEPEST, MOST_FIELDS, describe_schema
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["properties", "type", "items", "enum", "required", "a"]), inner, max_size=4
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def test_tells_what_a_caller_must_and_may_give() -> None:
+    fields = describe_schema(
+        {
+            "type": "object",
+            "required": ["id"],
+            "properties": {
+                "id": {"type": "string", "description": "Number", "pattern": "^[0-9]+$"},
+                "lines": {
+                    "type": "array",
+                    "items": {"type": "object", "properties": {"sku": {"type": ["string", "null"]}}},
+                },
+                "currency": {"enum": ["EUR", "USD"], "default": "EUR"},
+            },
+        }
+    )
+    assert [(f.path, f.type, f.required, f.depth) for f in fields] == [
+        ("id", "string", True, 0),
+        ("lines", "array of object", False, 0),
+        ("lines[].sku", "string | null", False, 1),
+        ("currency", "any", False, 0),
+    ]
+    assert fields[0].rules == ('pattern: "^[0-9]+$"',)
+    assert (fields[3].choices, fields[3].default) == (('"EUR"', '"USD"'), '"EUR"')
+
+
+@pytest.mark.parametrize("schema", [None, True, [], "x", {}, {"properties": []}, {"properties": {"a": True}}])
+def test_anything_else_is_no_fault(schema: object) -> None:
+    assert len(describe_schema(schema)) <= 1
+
+
+def test_is_bounded() -> None:
+    deep: dict[str, object] = {}
+    for _ in range(20):
+        deep = {"properties": {"a": deep}}
+    assert len(describe_schema(deep)) == DEEPEST
+    assert len(describe_schema({"properties": {str(n): {} for n in range(1000)}})) == MOST_FIELDS
+
+
+@given(JSON)
+def test_is_total(schema: object) -> None:
+    describe_schema(schema)
