@@ -15,13 +15,14 @@ from governance.masking import names
 from governance.masking.detection import field as field_of
 from governance.masking.detection import is_plain
 
-# Groups: a string without its quotes, the colon that makes it a key, a mark, a number, another word.
+# Groups: a string without its quotes, the colon that makes it a key, a bracket, a number, another word.
 _TOKEN = re.compile(
-    r"[ \t\r\n]*+(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"([ \t\r\n]*+:)?|([{}\[\],])"
+    r"[ \t\r\n,]*+(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"([ \t\r\n]*+:)?|([{}\[\]])"
     r"|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[\s,\]}]|\Z))|(true|false|null|NaN|-?Infinity)(?![A-Za-z]))",
     re.DOTALL,
 )
-_STRING, _KEY, _MARK, _NUMBER = 1, 2, 3, 4
+_STRING, _KEY, _BRACKET, _NUMBER = 1, 2, 3, 4
+_SHORTEST_NUMBER = 4
 _BLANKS = " \t\r\n"
 _OPENING = frozenset('{["')
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -50,8 +51,8 @@ class Editor:
     string: Callable[[int, str, str], None]
     number: Callable[[str, str], str]
     _copied: int = 0
-    _element: int = 0
     _fields: int = 0
+    _pending: int = -1
     _role: str = names.PLAIN
     _open: list[_Bracket] = field(default_factory=list)
 
@@ -62,60 +63,74 @@ class Editor:
         while match := _TOKEN.match(text, at):
             kind = match.lastindex
             if kind == _STRING:
-                self._string(match.start(1), match.end(1))
-            elif (kind == _KEY and not self._key(match.start(1), match.end(1))) or (
-                kind == _MARK and not self._mark(match[3], match.end())
-            ):
-                break
-            elif kind == _NUMBER and (masked := self.number(match[4], self._role)):
-                self._replace(match.start(4), match.end(4), f'"{masked}"')
+                self._string(match)
+            elif kind == _KEY:
+                if not self._key(match):
+                    break
+            elif kind == _BRACKET:
+                if not self._bracket(match[3]):
+                    break
+            elif kind == _NUMBER:
+                self._number(match)
             at = match.end()
         whole = not self._open and not text[at:].strip(_BLANKS)
         if not whole and not self._fields:
             return None
-        # What was cut off inside an element is read again with the name that stands before it.
-        stop = max(self._element, self._copied) if self._open else at
+        # A value that was cut off is read again with the name that stands before it.
+        stop = self._pending if self._open and self._pending >= self._copied else at
         self._copy(stop)
         return stop
 
-    def _mark(self, mark: str, end: int) -> bool:
-        if mark == "{" or mark == "[":
-            self._open.append(_Bracket(mark == "{", self._role))
+    def _bracket(self, bracket: str) -> bool:
+        if bracket == "{" or bracket == "[":
+            self._open.append(_Bracket(bracket == "{", self._role))
         elif not self._open:
             return False
-        elif mark == ",":
-            self._role = self._open[-1].role
         else:
             self._open.pop()
-            return True
-        self._element = end
+            self._role = self._open[-1].role if self._open else names.PLAIN
+        self._pending = -1
         return True
 
-    def _key(self, start: int, end: int) -> bool:
-        if not self._open or not self._open[-1].is_object:
-            return False
-        inside = self._open[-1]
-        name = _decode(self.text[start:end])
-        self._fields += 1
-        inside.key = name.lower()
-        about = field_of(name)
-        self._role = names.role_under(name, about.role, inside.role, inside.named)
-        if not about.plain:
-            self.string(self._part(start - 1, end + 1), name, names.PLAIN)
-        return True
-
-    def _string(self, start: int, end: int) -> None:
-        value = _decode(self.text[start:end])
+    def _key(self, match: re.Match[str]) -> bool:
         inside = self._open[-1] if self._open else None
-        if inside and inside.key in names.NAMING:
-            inside.named = names.role_of(value)
-        elif inside and inside.key == "type" and value in names.SCHEMA_TYPES:
-            inside.role = names.PLAIN
-        if not is_plain(value, self._role):
-            self.string(self._part(start - 1, end + 1), value, self._role)
+        if inside is None or not inside.is_object:
+            return False
+        name = match[1] if "\\" not in match[1] else _decode(match[1])
+        self._fields += 1
+        self._pending = match.start(1) - 1
+        inside.key = name
+        about = field_of(name)
+        self._role = about.role
+        if inside.role != names.PLAIN or inside.named != names.PLAIN:
+            self._role = names.role_under(name, about.role, inside.role, inside.named)
+        if not about.plain:
+            self.string(self._part(match), name, names.PLAIN)
+        return True
 
-    def _part(self, start: int, end: int) -> int:
-        """The place in `parts` of what stands between these characters."""
+    def _string(self, match: re.Match[str]) -> None:
+        value = match[1] if "\\" not in match[1] else _decode(match[1])
+        self._pending = -1
+        inside = self._open[-1] if self._open else None
+        if inside and inside.key in names.TELLING:
+            if inside.key != "type":
+                inside.named = names.role_of(value)
+            elif value in names.SCHEMA_TYPES:
+                inside.role = names.PLAIN
+        if not is_plain(value, self._role):
+            self.string(self._part(match), value, self._role)
+
+    def _number(self, match: re.Match[str]) -> None:
+        self._pending = -1
+        start, end = match.span(4)
+        if end - start >= _SHORTEST_NUMBER:
+            masked = self.number(match[4], self._role)
+            if masked:
+                self._replace(start, end, f'"{masked}"')
+
+    def _part(self, match: re.Match[str]) -> int:
+        """The place in `parts` of a string with its quotes."""
+        start, end = match.start(1) - 1, match.end(1) + 1
         self._replace(start, end, self.text[start:end])
         return len(self.parts) - 1
 

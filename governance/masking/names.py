@@ -24,6 +24,7 @@ _INHERITED: Final = HIDDEN | {PHONE}
 # A list of headers or attributes names its values so: `{"name": "Authorization", "value": "…"}`.
 NAMING: Final = frozenset(("key", "name", "field", "header"))
 NAMED: Final = frozenset(("value", "val", "values", "data"))
+TELLING: Final = NAMING | {"type"}
 # JSON Schema describes a field called `password`; it holds none.
 SCHEMA_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from governance.masking import detection, escapes, names, values
 from governance.masking.json_text import Editor, encode, may_be_json
-from governance.masking.masks import Masked, SubjectTag, spell, tag_of
+from governance.masking.masks import MASK, Masked, SubjectTag, spell, tag_of
 from governance.masking.spans import Cover, covers
 from governance.masking.words import PARTING
 
@@ -24,6 +24,8 @@ TOO_DEEP = "[TOO DEEP]"
 TOO_LONG = "[TOO LONG]"
 _LONG = 4000
 _ROUNDS = 3
+_SMALLEST = 1000
+_LARGEST = 10**20
 _AMOUNTS = frozenset((names.MEASURE, names.OPAQUE, names.ABOUT))
 
 
@@ -49,16 +51,14 @@ class Walk:
 
     key: bytes
     _tags: set[SubjectTag] = field(default_factory=set)
-    _ascii: list[_Slot] = field(default_factory=list)
-    _other: list[_Slot] = field(default_factory=list)
+    _slots: list[_Slot] = field(default_factory=list)
     _documents: list[tuple[_Slot, list[str]]] = field(default_factory=list)
 
     def masked(self, value: object, role: str) -> Masked:
         """The value masked, whatever it is, and the tags of what was masked in it."""
         root: list[Any] = [None]
         self._put(root, 0, value, role, 0)
-        self._search(self._ascii)
-        self._search(self._other)
+        self._search(self._slots)
         for slot, parts in self._documents:
             slot.settle("".join(parts))
         return Masked(root[0], frozenset(self._tags))
@@ -97,7 +97,7 @@ class Walk:
             if isinstance(key, str):
                 about = detection.field(key)
                 own = about.role
-                if named != names.PLAIN or role != names.PLAIN:
+                if role != names.PLAIN or named != names.PLAIN:
                     own = names.role_under(key, own, role, named)
                 if not about.plain:
                     name = _free(self._running(key, names.PLAIN), masked)
@@ -136,11 +136,11 @@ class Walk:
         if role == names.PHONE or len(text) > _LONG or PARTING[1] in text or escapes.are_in(text):
             slot.settle(self._running(text, role))
         else:
-            (self._ascii if text.isascii() else self._other).append(slot)
+            self._slots.append(slot)
 
     def _put_document(self, slot: _Slot, role: str, depth: int) -> bool:
         """Mask the strings and numbers of JSON in their places; False where the text is no JSON."""
-        marks = len(self._ascii), len(self._other), len(self._documents)
+        slots, documents = len(self._slots), len(self._documents)
         parts: list[str] = []
 
         def put_string(place: int, text: str, own: str) -> None:
@@ -149,7 +149,7 @@ class Walk:
         editor = Editor(slot.text, parts, put_string, self._written_number)
         stop = editor.edit(role)
         if stop is None:
-            del self._ascii[marks[0] :], self._other[marks[1] :], self._documents[marks[2] :]
+            del self._slots[slots:], self._documents[documents:]
             return False
         if stop < len(slot.text):
             parts.append(slot.text[stop:])
@@ -159,7 +159,7 @@ class Walk:
 
     def _number(self, value: float, role: str) -> Any:
         """A number, or the text that masks it where it is whole."""
-        if not 1000 <= value < 10**20 or (isinstance(value, float) and not value.is_integer()):
+        if role in _AMOUNTS or not _SMALLEST <= value < _LARGEST or value != int(value):
             return value
         return self._written_number(str(int(value)), role) or value
 
@@ -187,7 +187,8 @@ class Walk:
                 number = changed[position]
                 texts[number] = self._replace(texts[number], some)
                 slots[number].settle(texts[number])
-                again.append(number)
+                if not detection.is_plain(MASK.sub("x", texts[number]).strip()):
+                    again.append(number)
             changed = again
 
     def _running(self, text: str, role: str) -> str:
