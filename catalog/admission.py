@@ -15,6 +15,7 @@ from django.db.models import Q
 
 from catalog import semver
 from catalog.bundles.bundle import Bundle, Risk, Stability
+from catalog.bundles.characters import shown
 from catalog.bundles.findings import Finding, advice, error, has_errors, in_order, warning
 from catalog.bundles.names import read_version
 from catalog.models import Dependency, Skill, Team, Version
@@ -171,11 +172,19 @@ def _choose_version(
             ),
         )
     if declared.version:
-        return sent or "", tuple(found)
+        return (sent, found) if sent else ("", (_not_a_version(declared.version),))
     ordered = Version.objects.filter(skill=skill).order_by("-precedence") if skill else Version.objects.none()
     versions = list(ordered.values_list("version", "bundle_sha256"))
     same = next((version for version, digest in versions if digest == bundle.bundle_sha256), None)
     return same or (semver.bump(versions[0][0], "minor") if versions else "1.0.0"), ()
+
+
+def _not_a_version(text: str) -> Finding:
+    return error(
+        "version-invalid",
+        f"The version sent, {shown(text)}, is no semantic version.",
+        "Send three numbers such as 1.2.0, or none.",
+    )
 
 
 def _judge_name(bundle: Bundle, team: Team, skill: Skill | None) -> list[Finding]:
