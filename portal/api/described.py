@@ -44,14 +44,10 @@ def described(
     stands where a problem may stand too. `files` are the media types of an
     answer that is bytes or text. `query` says what each parameter of the query means.
     """
-    responses: dict[Any, Any] = {
-        status: OpenApiResponse(ref(shape), description=TITLES.get(status, "Done"))
-        if shape
-        else OpenApiResponse(description="As you have it")
-        for status, shape in answers.items()
-    }
-    for status, shape in (refused or {}).items():
-        responses[(status, "application/json")] = OpenApiResponse(ref(shape), description=TITLES[status])
+    responses: dict[Any, Any] = {}
+    for status, shape in {**answers, **(refused or {})}.items():
+        title = OpenApiResponse(ref(shape) if shape else None, description=TITLES.get(status, "Done"))
+        responses[(status, "application/json") if shape else status] = title
     for media_type in files:
         kind = OpenApiTypes.STR if media_type.startswith("text/") else OpenApiTypes.BINARY
         responses[(200, media_type)] = OpenApiResponse(kind, description="Done")

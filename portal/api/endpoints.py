@@ -9,6 +9,7 @@ from rest_framework.decorators import api_view
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
 from portal.api.rendering import AnyRenderer, JSONRenderer
 
@@ -17,6 +18,10 @@ View = Callable[..., Any]
 
 class ByAccept(DefaultContentNegotiation):
     """Looks at the Accept header alone: a `format` in the query is the endpoint's own."""
+
+    def get_accept_list(self, request: Request) -> list[str]:
+        """The media types of the header; an empty one asks for nothing in particular."""
+        return [kind for kind in super().get_accept_list(request) if kind] or ["*/*"]
 
     def filter_renderers(self, renderers: Iterable[BaseRenderer], format: str) -> list[BaseRenderer]:  # noqa: A002 (the name is DRF's)
         """All of them."""

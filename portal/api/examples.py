@@ -1,4 +1,4 @@
-"""Examples of the API's document; `tests/portal/test_api_schema.py` holds them against real answers."""
+"""Examples of the API's document; `tests/portal/api/test_api_schema.py` holds them against real answers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,57 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample
 
+SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 SKILL: dict[str, Any] = {
     "skill_id": "code-review",
     "name": "code-review",
     "folder": "code-review",
     "description": "Review code for defects. Use before a merge; not for formatting alone.",
     "version": "1.2.0",
-    "bundle_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "bundle_sha256": SHA256,
     "stability": "stable",
     "risk_level": "low",
     "tags": ["engineering"],
+    "license": "MIT",
+    "compatibility": None,
+    "metadata": {"author": "team-qa"},
+    "allowed_tools": ["Read", "Bash(git:*)"],
+    "when_to_use": None,
+    "context": "inline",
+    "paths": [],
+    "arguments": [],
+    "argument_hint": None,
+    "user_invocable": True,
+    "model_invocable": True,
+    "model": None,
+    "extra": {},
+    "kind": "skill",
+    "run": None,
+    "model_hint": None,
+    "context_fields": [],
+    "input_schema": None,
+    "output_schema": None,
+    "dependencies": {},
+    "idempotency": {"declared": None, "fields": []},
+    "cache": {"ttl_ms": None},
+    "timeout_ms": None,
+    "errors": [],
+    "retry": None,
+    "alternatives": [],
+    "runtime": None,
+    "author": "team-qa",
+    "provenance": {
+        "team": "engineering",
+        "publisher": "ines",
+        "published_at": "2026-11-30T09:00:00Z",
+        "form": "upload",
+        "via": "api",
+        "filename": "code-review.zip",
+    },
+    "permissions": [],
+    "has_resources": True,
+    "has_scripts": False,
+    "needs_confirmation": False,
     "available": True,
     "unavailable_reason": None,
 }
@@ -64,8 +105,17 @@ LOAD = [
             "skill_name": "code-review",
             "instructions": "# Code review\n\n1. Read the change as a whole …",
             "content": "---\nname: code-review\n…",
-            "files": [{"path": "SKILL.md", "size": 812, "sha256": "…", "executable": False}],
-            "resources": [],
+            "files": [{"path": "SKILL.md", "size": 812, "sha256": SHA256, "executable": False}],
+            "resources": [
+                {
+                    "path": "references/checklist.md",
+                    "name": "checklist.md",
+                    "description": None,
+                    "media_type": "text/markdown",
+                    "size": 16,
+                    "sha256": SHA256,
+                }
+            ],
             "scripts": [],
         },
         response_only=True,
@@ -90,10 +140,15 @@ PUBLISH = [
                     "name": "code-review",
                     "version": "1.2.0",
                     "status": "published",
-                    "bundle_sha256": SKILL["bundle_sha256"],
+                    "bundle_sha256": SHA256,
                     "risk_level": "low",
                     "findings": [FINDING],
-                    "runtimes": {},
+                    "runtimes": {
+                        "spec": {"verdict": "loads", "notes": []},
+                        "raf": {"verdict": "loss", "notes": ["It does not read assets of a subfolder."]},
+                        "awaken": {"verdict": "loads", "notes": []},
+                        "maf": {"verdict": "loads", "notes": []},
+                    },
                 }
             ]
         },
@@ -119,11 +174,31 @@ RELEASE = [
             "state": "proposed",
             "skill": "code-review",
             "version": "1.2.0",
-            "bundle_sha256": SKILL["bundle_sha256"],
+            "bundle_sha256": SHA256,
             "environment": "production",
+            "percent": 0,
+            "previous": "1.1.0",
+            "note": "Checks names too.",
+            "proposer": "ines",
+            "proposed_at": "2026-11-30T09:00:00Z",
+            "changed_at": "2026-11-30T09:00:00Z",
+            "expires_at": "2026-12-14T09:00:00Z",
             "needs": {"approvals": 1, "confirmation": False},
+            "approvals": [],
             "gates": [
                 {"name": "risk", "passed": True, "detail": "The risk is low; up to high is allowed here."}
+            ],
+            "canary": {},
+            "transitions": [
+                {
+                    "n": 1,
+                    "action": "propose",
+                    "from": None,
+                    "to": "proposed",
+                    "by": "ines",
+                    "reason": "Checks names too.",
+                    "at": "2026-11-30T09:00:00Z",
+                }
             ],
         },
         response_only=True,

@@ -140,7 +140,7 @@ def release_act(request: Request, release_id: UUID, action: str) -> Response:
     """Act on a release."""
     if action not in ACTIONS:
         raise Problem("action-unknown", f"{action} is no action; there are {', '.join(ACTIONS)}.", status=404)
-    release, fields = access.release_read(request, release_id), Fields(request.data or {})
+    release, fields = access.release_read(request, release_id), Fields(request.data)
     changed = ACTIONS[action](release, fields, actor_of(request), timezone.now())
     return Response(show_release(changed))
 

@@ -17,6 +17,7 @@ from portal.api.tolerance import deeper_than, has_null, read_tolerantly
 
 # No body of ours is nested so deep; what walks one later must not run out of stack.
 DEPTH = 64
+TOLERATED_DEPTH = 100
 BOM = b"\xef\xbb\xbf"
 
 
@@ -90,7 +91,8 @@ class JSONParser(BaseParser):
 class TolerantJSONParser(JSONParser):
     """For reports of agents, so that no call is lost over half a character in another one.
 
-    A NUL, a lone surrogate and what is not UTF-8 become U+FFFD; NaN and infinities become null.
+    A NUL, a lone surrogate and what is not UTF-8 become U+FFFD; NaN and infinities become null, and
+    what lies too deep is cut.
     """
 
     def parse(
@@ -108,7 +110,8 @@ class TolerantJSONParser(JSONParser):
                 return storable(read_tolerantly(body))
             except (ValueError, RecursionError):
                 raise ParseError(f"The body is not JSON: {fault}.") from fault
-        return storable(data) if b"\\u0000" in body else data
+        odd = b"\\u0000" in body or deeper_than(TOLERATED_DEPTH, data)
+        return storable(data) if odd else data
 
 
 def read_body(stream: IO[Any]) -> bytes:

@@ -7,14 +7,16 @@ from pytest_django import Settings
 
 from catalog.models import Version
 from catalog.tokens import USER_SCOPES
+from governance import usage
 from tests import make
 from tests.portal.api.callers import Caller
 
 
 @pytest.fixture(autouse=True)
-def no_rate_limit(settings: Settings) -> None:
-    """Tests ask more often than a client would."""
+def fresh_start(settings: Settings) -> None:
+    """No limit, for tests ask more often than a client would; no reads of a test before."""
     settings.RATE_LIMIT = 0
+    usage._counts.take()
 
 
 @pytest.fixture
