@@ -33,6 +33,7 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     """A page without cookies."""
-    context = chromium.new_context(accept_downloads=True)
+    context = chromium.new_context()
+    context.set_default_timeout(10_000)
     yield context.new_page()
     context.close()
