@@ -19,7 +19,7 @@ SKILL: dict[str, Any] = {
     "tags": ["engineering"],
     "license": "MIT",
     "compatibility": None,
-    "metadata": {"author": "team-qa"},
+    "metadata": {"author": "team-qa", "version": "1.2.0"},
     "allowed_tools": ["Read", "Bash(git:*)"],
     "when_to_use": None,
     "context": "inline",

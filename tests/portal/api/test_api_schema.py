@@ -10,8 +10,9 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
+from catalog.models import Version
 from tests import make
-from tests.portal.api.callers import Caller, document, validator
+from tests.portal.api.callers import Caller, document, validator, zipped
 from tests.portal.api.conftest import caller
 
 pytestmark = pytest.mark.django_db
@@ -132,8 +133,11 @@ def test_the_example_of_publishing_and_proposing(cast: make.Cast) -> None:
 
 
 def test_the_examples_of_the_feed(cast: make.Cast) -> None:
-    version = make.version("code-review", cast=cast, files={"references/a.md": b"# A\n"})
-    make.release(version, "production", cast=cast)
+    head = make.skill_md("code-review", version="1.2.0").replace(b"metadata:\n", b"metadata:\n  author: qa\n")
+    files = {"SKILL.md": head, "references/a.md": b"# A\n"}
+    published = caller(cast, "ines").publish(zipped(files), "code-review.zip", risk_level="low")
+    assert published.status_code == 201, published.content
+    make.release(Version.objects.get(), "production", cast=cast)
     desk = Caller(make.token(agent=make.agent(team=cast.payments), scopes=("feed", "traces:write"))[1])
     for operation_id, path in (
         ("feed", "feed"),
