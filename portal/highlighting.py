@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -23,6 +23,10 @@ _LEXERS: Mapping[str, str] = {
     "css": "css", "sql": "sql", "go": "go", "rs": "rust", "rb": "ruby", "java": "java", "c": "c", "h": "c",
     "cpp": "cpp", "ps1": "powershell",
 }  # fmt: skip
+# Zero-width characters, turns of direction and tags. Not U+200D, which joins emoji.
+_UNSEEN = re.compile(
+    "[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
 _FRONTMATTER = re.compile(r"---[ \t]*\r?\n(?:.*\n){0,400}?---[ \t]*\r?\n")
 _NAMES: Mapping[str, str] = {"Dockerfile": "docker", "Makefile": "make"}
 
@@ -41,10 +45,19 @@ def highlight_lines(text: str, path: str, marks: Mapping[int, str] | None = None
         "",
         '<span class="line" id="L{}" data-n="{}"{}>{}</span>',
         (
-            (n, n, format_html(' data-tone="{}"', marks[n]) if n in marks else "", line)
+            (n, n, format_html(' data-tone="{}"', marks[n]) if n in marks else "", _seen(line))
             for n, line in enumerate(coloured, start=1)
         ),
     )
+
+
+def _seen(line: str) -> SafeString:
+    """The line with every character that hides or turns text around replaced by its number."""
+    html = conditional_escape(line)
+    if html.isascii():
+        return html
+    shown = _UNSEEN.sub(lambda found: f'<span class="unseen">U+{ord(found.group()):04X}</span>', html)
+    return mark_safe(shown)  # noqa: S308 - only numbers were put into escaped text
 
 
 def _coloured(text: str, language: str) -> list[str]:

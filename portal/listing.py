@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 
-from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
@@ -19,6 +19,7 @@ SERVED = (State.LIVE, State.CANARY)
 RECENT_DAYS = 30
 MOST_WORDS = 8
 MOST_OPTIONS = 12
+FEW_MATCHES = 500
 SORTS = ("name", "published", "risk")
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文", "ru": "Русский", "ja": "日本語"}
 
@@ -100,15 +101,15 @@ class Listing:
         self.asked, self.environment, self.now = asked, environment, now
         if environment:
             skills = in_environments(skills, [environment.name])
-        self.everything = with_words(skills, asked.text)
+        self.everything = _settled(with_words(skills, asked.text)) if asked.text else skills
 
     def skills(self) -> QuerySet[Skill]:
         """The skills that match, in the order that was asked for."""
-        found = self._narrowed().annotate(risk_rank=RISK)
+        found = self._narrowed()
         if self.asked.sort == "published":
-            return found.order_by("-latest__published_at", "name")
+            return found.order_by(F("latest__published_at").desc(nulls_last=True), "name")
         if self.asked.sort == "risk":
-            return found.order_by("-risk_rank", "name")
+            return found.annotate(risk_rank=RISK).order_by("-risk_rank", "name")
         if self.asked.text and self.asked.sort != "name":
             return found.annotate(match=_match(self.asked.text)).order_by("match", "name")
         return found.order_by("name")
@@ -139,7 +140,11 @@ class Listing:
         """Every facet with counts that obey all the others; one query each."""
         return [
             self._facet(
-                "risk", _("Risk"), self._risks(), {risk.value: str(risk.label) for risk in Risk}, order=("high", "medium", "low")
+                "risk",
+                _("Risk"),
+                self._risks(),
+                {risk.value: str(risk.label) for risk in Risk},
+                order=("high", "medium", "low"),
             ),
             self._facet(
                 "environment",
@@ -216,6 +221,12 @@ class Listing:
     def _tags(self) -> dict[str, int]:
         rows = SkillTag.objects.filter(skill__in=self._narrowed(but="tag")).values_list("tag")
         return dict(rows.annotate(n=Count("pk")).order_by("-n", "tag")[:MOST_OPTIONS])
+
+
+def _settled(skills: QuerySet[Skill]) -> QuerySet[Skill]:
+    """The same skills by their keys where they are few: every count would read all the texts again."""
+    keys = list(skills.values_list("pk", flat=True)[: FEW_MATCHES + 1])
+    return skills if len(keys) > FEW_MATCHES else Skill.objects.filter(pk__in=keys)
 
 
 def STATES() -> dict[str, str]:  # noqa: N802 - a table whose words depend on the reader's language

@@ -105,6 +105,15 @@ class Shell:
         return Link(title, icon, reverse(name), here.startswith(prefixes), count)
 
 
+def shell_of(request: HttpRequest) -> Shell:
+    """The frame of this request's page, for its view and its template alike."""
+    known: Shell | None = getattr(request, "shell", None)
+    if known is None:
+        known = Shell(request)
+        request.shell = known  # type: ignore[attr-defined]  # kept with the request, as its powers are
+    return known
+
+
 def shell(request: HttpRequest) -> dict[str, object]:
     """Context processor: the frame of the page as `shell`."""
-    return {"shell": Shell(request)}
+    return {"shell": shell_of(request)}

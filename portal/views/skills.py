@@ -28,7 +28,7 @@ from portal.lanes import Lane, lanes_of
 from portal.listing import PARAMETERS, Asked, Listing, read_asked
 from portal.markdown import render_markdown
 from portal.schemas import describe_schema
-from portal.shell import Shell
+from portal.shell import Shell, shell_of
 
 PAGE_SIZE = 50
 FINDINGS_SHOWN = 5
@@ -46,7 +46,7 @@ class Row:
 @require_safe
 def skill_list(request: HttpRequest) -> HttpResponse:
     """The catalog, narrowed and sorted by the query; for htmx the rows and the counts beside them."""
-    shell, asked = Shell(request), read_asked(request.GET)
+    shell, asked = shell_of(request), read_asked(request.GET)
     seen = visible_skills(access.powers(request))
     listing = Listing(seen, asked, environment=shell.environment, now=timezone.now())
     skills = listing.skills().select_related("team", "owner", "latest")
@@ -75,7 +75,7 @@ def skill_detail(request: HttpRequest, name: str) -> HttpResponse:
     skill = access.skill_read(request, name)
     context = skill_frame(request, skill, "overview")
     context |= {
-        "lanes": lanes_of([skill.pk], Shell(request).environments)[skill.pk],
+        "lanes": lanes_of([skill.pk], shell_of(request).environments)[skill.pk],
         "sets": skill.sets.all(),
         "maintainers": skill.maintainers.all(),
     }

@@ -66,3 +66,10 @@ def test_every_line_counts(text: str, path: str) -> None:
 def test_a_script_in_the_source_stays_text() -> None:
     for path in ("x.html", "x.md", "x.svg", "x.js"):
         assert "<script" not in highlight_lines("<script>alert(1)</script>\n", path)
+
+
+def test_hidden_characters_are_shown_by_number() -> None:
+    html = highlight_lines("a\u202eb\u200bc 👨\u200d👩\n", "x.txt")
+    assert '<span class="unseen">U+202E</span>b<span class="unseen">U+200B</span>c' in html
+    assert "👨\u200d👩" in html
+    assert "\u202e" not in highlight_lines("# \u202e\n", "x.py")
