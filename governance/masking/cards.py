@@ -47,7 +47,7 @@ def card_at(text: str, start: int) -> Span | None:
     match = _SHAPES.match(text, start)
     if not match or not stands_alone(text, start, match.end()):
         return None
-    number = "".join(filter(str.isdigit, match.group()))
+    number = re.sub(r"[^0-9]+", "", match.group())
     return Span(start, match.end(), CARD, number) if is_card(number) else None
 
 

@@ -22,17 +22,39 @@ _MACHINE = re.compile(
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 _HEX = frozenset("0123456789abcdefABCDEF")
-# Words without digits, too short for a key and with nothing between them that could part a name from a value.
-_WORDS = re.compile(r"[A-Za-z]{1,15}(?:[ ,./_'-][ ]?[A-Za-z]{1,15})*+[.!?]?")
-_TELLING_WORDS = ("earer", "EARER", "asic", "ASIC", "eyJ", " -")
-# Chinese and Cyrillic with no ASCII letter or digit, no colon and no dash.
-_FOREIGN_WORDS = re.compile("[\u0400-\u04ff\u3001\u3002\u4e00-\u9fff ,.!?\uff01\uff0c\uff1b\uff1f]++")
+# What the detectors look for first, in two steps, for a class of characters is found ten times as fast as a choice.
+_ASCII_CHARACTERS = re.compile(r"[@:=<\\&%0-9_-]")
+_ASCII_SIGNS = re.compile(
+    r"[@:=<\\&%]|[0-9][0-9 ()./-]{6}|\.[0-9]{1,3}\.[0-9]|[_.-][A-Za-z0-9_%+/=-]{10}|-(?<![A-Za-z0-9]-)"
+)
+_OTHER_CHARACTERS = re.compile(
+    "[@:=<\\\\&%0-9_\\-\u2013\u2014\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff1a\uff1d\uff20-\uff3a\uff41-\uff5a\ufe6b密令钥鑰码碼]"
+)
+_WORDS = (
+    "earer",
+    "EARER",
+    "asic",
+    "ASIC",
+    "eyJ",
+    "assw",
+    "asscode",
+    "ASSW",
+    "PIN",
+    "pin ",
+    "dapi",
+    "AKI",
+    "ASIA",
+    "LTAI",
+    "AIza",
+)
+_OTHER_WORDS = (*_WORDS, "арол", "АРОЛ")
+_QUICK = 200
 # Digits and signs that people type for the ASCII ones, one character for one: full width, Arabic, Persian, Hindi.
 _WIDE = re.compile("[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff01-\uff5e\ufe6b]")
 _ZEROS = (0x0660, 0x06F0, 0x0966)
-_SIGNS = "@+-._/():="
+_NARROWED = "@+-._/():="
 _NARROW = {zero + digit: str(digit) for zero in _ZEROS for digit in range(10)} | {
-    ord(char) + 0xFEE0: char for char in map(chr, range(0x21, 0x7F)) if char.isalnum() or char in _SIGNS
+    ord(char) + 0xFEE0: char for char in map(chr, range(0x21, 0x7F)) if char.isalnum() or char in _NARROWED
 }
 
 
@@ -48,8 +70,10 @@ def is_plain(text: str, role: str = names.PLAIN) -> bool:
             return True
         if text[0] in _HEX and _MACHINE.fullmatch(text):
             return True
-        return _WORDS.fullmatch(text) is not None and not any(word in text for word in _TELLING_WORDS)
-    return _FOREIGN_WORDS.fullmatch(text) is not None
+        if _ASCII_CHARACTERS.search(text) and (length > _QUICK or _ASCII_SIGNS.search(text)):
+            return False
+        return not any(map(text.__contains__, _WORDS))
+    return not _OTHER_CHARACTERS.search(text) and not any(map(text.__contains__, _OTHER_WORDS))
 
 
 def _is_plain_under(text: str, role: str) -> bool:

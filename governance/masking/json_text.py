@@ -15,13 +15,13 @@ from governance.masking import names
 from governance.masking.detection import field as field_of
 from governance.masking.detection import is_plain
 
-# Groups: a string without its quotes, the colon that makes it a key, a bracket, a number, another word.
+# Groups: a string without its quotes, the colon that makes it a key, a bracket, a number, another word, no JSON.
 _TOKEN = re.compile(
     r"[ \t\r\n,]*+(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"([ \t\r\n]*+:)?|([{}\[\]])"
-    r"|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[\s,\]}]|\Z))|(true|false|null|NaN|-?Infinity)(?![A-Za-z]))",
+    r"|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[\s,\]}]|\Z))|(true|false|null|NaN|-?Infinity)(?![A-Za-z])|([^ \t\r\n]))",
     re.DOTALL,
 )
-_STRING, _KEY, _BRACKET, _NUMBER = 1, 2, 3, 4
+_STRING, _KEY, _BRACKET, _NUMBER, _WORD, _NO_JSON = range(1, 7)
 _SHORTEST_NUMBER = 4
 _BLANKS = " \t\r\n"
 _OPENING = frozenset('{["')
@@ -54,26 +54,30 @@ class Editor:
     _fields: int = 0
     _pending: int = -1
     _role: str = names.PLAIN
+    _telling: bool = False
     _open: list[_Bracket] = field(default_factory=list)
 
     def edit(self, role: str) -> int | None:
         """Where the text stops to be JSON; None where it is no document at all."""
         self._role = role
-        at, text = 0, self.text
-        while match := _TOKEN.match(text, at):
+        at = 0
+        for match in _TOKEN.finditer(self.text):
             kind = match.lastindex
             if kind == _STRING:
-                self._string(match)
-            elif kind == _KEY:
-                if not self._key(match):
-                    break
-            elif kind == _BRACKET:
-                if not self._bracket(match[3]):
-                    break
+                value = match[1]
+                if self._telling or "\\" in value or not is_plain(value, self._role):
+                    self._string(match)
+                self._pending = -1
+            elif (
+                kind == _NO_JSON
+                or (kind == _KEY and not self._key(match))
+                or (kind == _BRACKET and not self._bracket(match[3]))
+            ):
+                break
             elif kind == _NUMBER:
                 self._number(match)
             at = match.end()
-        whole = not self._open and not text[at:].strip(_BLANKS)
+        whole = not self._open and not self.text[at:].strip(_BLANKS)
         if not whole and not self._fields:
             return None
         # A value that was cut off is read again with the name that stands before it.
@@ -84,6 +88,7 @@ class Editor:
     def _bracket(self, bracket: str) -> bool:
         if bracket == "{" or bracket == "[":
             self._open.append(_Bracket(bracket == "{", self._role))
+            self._telling = False
         elif not self._open:
             return False
         else:
@@ -100,6 +105,7 @@ class Editor:
         self._fields += 1
         self._pending = match.start(1) - 1
         inside.key = name
+        self._telling = name in names.TELLING
         about = field_of(name)
         self._role = about.role
         if inside.role != names.PLAIN or inside.named != names.PLAIN:
@@ -110,9 +116,9 @@ class Editor:
 
     def _string(self, match: re.Match[str]) -> None:
         value = match[1] if "\\" not in match[1] else _decode(match[1])
-        self._pending = -1
-        inside = self._open[-1] if self._open else None
-        if inside and inside.key in names.TELLING:
+        if self._telling:
+            self._telling = False
+            inside = self._open[-1]
             if inside.key != "type":
                 inside.named = names.role_of(value)
             elif value in names.SCHEMA_TYPES:

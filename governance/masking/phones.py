@@ -43,6 +43,8 @@ _ABROAD = re.compile(rf"[1-9](?:{_WIDE}[0-9]){{5,16}}+")
 _DATE = re.compile(
     r"[0-9]{1,2}([./\-])[0-9]{1,2}\1(?:19|20)?[0-9]{2}(?![0-9]|[./\-][0-9])|(?:19|20)[0-9]{2}([./\-])[0-9]{1,2}\2[0-9]{1,2}(?![0-9])"
 )
+_GROUP = re.compile(r"[0-9]+")
+_NO_DIGITS = re.compile(r"[^0-9]+")
 _ANY = re.compile(rf"[0-9](?:{_WIDE}[0-9]){{5,14}}+")
 
 
@@ -90,38 +92,26 @@ def _is_russian(match: re.Match[str], before: str) -> bool:
 def _abroad(text: str, start: int, begin: int) -> Span | None:
     """A number behind `+` or `00`; it ends with the group that completes it."""
     match = _ABROAD.match(text, start)
-    if not match:
-        return None
-    code = calling_code(_digits(match.group())[:3])
-    if not code:
+    code = calling_code(_digits(text[start : start + 5])) if match else ""
+    if not match or not code:
         return None
     least, most = lengths(code)
     begin = _opened(text, begin, match.end())
     best: Span | None = None
-    for end in _group_ends(text, start, match.end()):
-        number = _digits(re.sub(r"\(0\)", "", text[start:end]))
+    number = ""
+    for group in _GROUP.finditer(text, start, match.end()):
+        if group.group() != "0" or text[group.start() - 1 : group.end() + 1] != "(0)":
+            number += group.group()
+        national = number[len(code) :]
         if code != "39":
-            number = code + number[len(code) :].removeprefix("0")
-        if len(number) - len(code) > most:
+            national = national.removeprefix("0")
+        if len(national) > most:
             break
-        if len(number) - len(code) >= least and stands_alone(text, begin, end):
-            best = Span(begin, end, PHONE, f"+{number}")
-            if _is_complete(code, number):
+        if len(national) >= least and stands_alone(text, begin, group.end()):
+            best = Span(begin, group.end(), PHONE, f"+{code}{national}")
+            if len(national) == most or (code == "86" and len(national) == 11 and national[0] == "1"):
                 break
     return best
-
-
-def _is_complete(code: str, number: str) -> bool:
-    """Whether no further group can belong to the number."""
-    if code == "86":
-        return len(number) == 13 and number[2] == "1"
-    return len(number) - len(code) == lengths(code)[1]
-
-
-def _group_ends(text: str, start: int, end: int) -> list[int]:
-    return [
-        at for at in range(start + 1, end + 1) if text[at - 1].isdigit() and not text[at : at + 1].isdigit()
-    ]
 
 
 def _opened(text: str, start: int, end: int) -> int:
@@ -146,4 +136,4 @@ def spoken_at(text: str, start: int, named: bool) -> Span | None:
 
 
 def _digits(text: str) -> str:
-    return "".join(char for char in text if "0" <= char <= "9")
+    return _NO_DIGITS.sub("", text)

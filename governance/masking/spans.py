@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from governance.masking.masks import RANK, SECRET, TOKEN
+from governance.masking.words import WORD
+
+_TOUCHING = WORD | frozenset("-+.@/~%")
 
 
 class Span(NamedTuple):
@@ -31,6 +34,14 @@ class Cover(NamedTuple):
     named: Span
     spans: tuple[Span, ...]
 
+    def others(self) -> Iterator[tuple[str, str]]:
+        """Kind and normal form of what else was found there, and of other readings."""
+        for span in self.spans:
+            if span is not self.named:
+                yield span.kind, span.normal
+            for normal in span.also:
+                yield span.kind, normal
+
 
 def covers(spans: Iterable[Span]) -> list[Cover]:
     """Spans that overlap are replaced together, so that no part of any of them stays; in order of the text."""
@@ -42,6 +53,14 @@ def covers(spans: Iterable[Span]) -> list[Cover]:
         elif span.end > last.end or span.unescaped or last.named.kind in (SECRET, TOKEN):
             found[-1] = _join(last, span)
     return found
+
+
+def touches(text: str, cover: Cover) -> bool:
+    """Whether what stands beside the cover may read otherwise once a mask is there."""
+    before, after = text[cover.start - 1 : cover.start], text[cover.end : cover.end + 1]
+    if before in _TOUCHING or (after in _TOUCHING and after != "."):
+        return True
+    return after == "." and text[cover.end + 1 : cover.end + 2] in WORD
 
 
 def _join(cover: Cover, span: Span) -> Cover:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from governance.masking import detection, escapes, names, values
 from governance.masking.json_text import Editor, encode, may_be_json
-from governance.masking.masks import MASK, Masked, SubjectTag, spell, tag_of
-from governance.masking.spans import Cover, covers
+from governance.masking.masks import Masked, SubjectTag, spell, tag_of
+from governance.masking.spans import Cover, covers, touches
 from governance.masking.words import PARTING
 
 DEEPEST = 100
@@ -65,13 +65,14 @@ class Walk:
 
     def _put(self, holder: Any, place: Any, value: Any, role: str, depth: int) -> None:
         """Put the masked value in its place, or remember to do it."""
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             holder[place] = value
             if not detection.is_plain(value, role):
                 self._put_text(_Slot(holder, place, value), role, 0)
-        elif value is None or isinstance(value, bool):
+        elif value is None or kind is bool:
             holder[place] = value
-        elif isinstance(value, int | float):
+        elif kind is int or kind is float:
             holder[place] = self._number(value, role)
         elif depth >= DEEPEST:
             holder[place] = TOO_DEEP
@@ -83,30 +84,24 @@ class Walk:
             self._put_listing(holder[place], value, role, depth + 1)
         else:
             text = value.decode("utf-8", "replace") if isinstance(value, bytes | bytearray) else str(value)
-            self._put_text(_Slot(holder, place, text), role, 0)
+            self._put(holder, place, text, role, depth)
 
     def _put_mapping(self, masked: dict[Any, Any], value: dict[Any, Any], role: str, depth: int) -> None:
-        named, kind = names.PLAIN, value.get("type")
-        if isinstance(kind, str) and kind in names.SCHEMA_TYPES:
-            role = names.PLAIN
-        for key in names.NAMING:
-            if key in value and isinstance(value[key], str):
-                named = names.role_of(value[key])
+        named = names.PLAIN
+        if not names.TELLING.isdisjoint(value):
+            role, named = _told(value, role)
         for key, one in value.items():
             name, own = key, role
-            if isinstance(key, str):
+            if type(key) is str:
                 about = detection.field(key)
                 own = about.role
                 if role != names.PLAIN or named != names.PLAIN:
                     own = names.role_under(key, own, role, named)
                 if not about.plain:
                     name = _free(self._running(key, names.PLAIN), masked)
-            elif isinstance(key, int | float) and not isinstance(key, bool):
+            elif type(key) is int or type(key) is float:
                 name = _free(self._number(key, names.PLAIN), masked)
-            if isinstance(one, str) and detection.is_plain(one, own):
-                masked[name] = one
-            else:
-                self._put(masked, name, one, own, depth)
+            self._put(masked, name, one, own, depth)
 
     def _put_listing(self, masked: list[Any], value: Sequence[Any], role: str, depth: int) -> None:
         before: Any = None
@@ -176,39 +171,48 @@ class Walk:
 
     def _search(self, slots: Sequence[_Slot]) -> None:
         """Mask the texts that were gathered."""
-        texts = [slot.text for slot in slots]
-        changed = list(range(len(slots)))
-        for _ in range(_ROUNDS):
-            if not changed:
-                break
-            found = detection.covers_in_each([texts[number] for number in changed])
-            again = []
-            for position, some in found:
-                number = changed[position]
-                texts[number] = self._replace(texts[number], some)
-                slots[number].settle(texts[number])
-                if not detection.is_plain(MASK.sub("x", texts[number]).strip()):
-                    again.append(number)
-            changed = again
+        if not slots:
+            return
+        for number, found in detection.covers_in_each([slot.text for slot in slots]):
+            slot = slots[number]
+            masked = self._replace(slot.text, found)
+            if any(touches(slot.text, cover) for cover in found):
+                masked = self._running(masked, names.PLAIN)
+            slot.settle(masked)
 
     def _running(self, text: str, role: str) -> str:
         """A text masked; again until nothing is found, since a mask may part what was one before."""
         for _ in range(_ROUNDS):
-            masked = self._replace(text, covers(detection.spans_in(text, role)))
-            if masked == text:
+            found = covers(detection.spans_in(text, role))
+            again = any(touches(text, cover) for cover in found)
+            text = self._replace(text, found)
+            if not again:
                 break
-            text = masked
         return text
 
     def _replace(self, text: str, found: Iterable[Cover]) -> str:
         parts: list[str] = []
         end = 0
         for cover in found:
-            for span in cover.spans:
-                self._tags.update(tag_of(self.key, span.kind, normal) for normal in (span.normal, *span.also))
-            parts += text[end : cover.start], spell(tag_of(self.key, cover.named.kind, cover.named.normal))
+            named = tag_of(self.key, cover.named.kind, cover.named.normal)
+            self._tags.add(named)
+            for kind, normal in cover.others():
+                self._tags.add(tag_of(self.key, kind, normal))
+            parts += text[end : cover.start], spell(named)
             end = cover.end
         return "".join(parts) + text[end:] if parts else text
+
+
+def _told(value: dict[Any, Any], role: str) -> tuple[str, str]:
+    """What the fields of an object tell of it: it is a schema, or its `name` gives a role to its `value`."""
+    named = names.PLAIN
+    if isinstance(value.get("type"), str) and value["type"] in names.SCHEMA_TYPES:
+        role = names.PLAIN
+    for key in names.NAMING:
+        told = value.get(key)
+        if isinstance(told, str):
+            named = names.role_of(told)
+    return role, named
 
 
 def _free(name: Any, taken: dict[Any, Any]) -> Any:
