@@ -25,7 +25,7 @@ def policy_of(environment: Environment) -> Policy:
 
 def subject_of(version: Version) -> Subject:
     """What a policy looks at of a version."""
-    silent = version.fields.get("has_manifest") and not version.fields["idempotency"]["declared"]
+    silent = version.fields.get("has_manifest") and version.fields["idempotency"]["declared"] is None
     return Subject(
         risk=version.effective_risk,
         permissions=tuple(sorted(version.permissions)),

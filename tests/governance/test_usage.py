@@ -1,0 +1,167 @@
+"""Counters of reads: none is lost by a fault, and processes add up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import OperationalError, connection
+
+from catalog import resolution
+from catalog.models import Agent, Environment
+from catalog.resolution import Served
+from governance import usage
+from governance.models import ReadCount
+from tests import cast as crew
+from tests import make
+
+NOW = make.NOW
+HOUR = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+Read = ReadCount.Read
+
+
+class Scene:
+    """An agent that is served two skills."""
+
+    def __init__(self) -> None:
+        cast = make.cast()
+        for name in ("refund-check", "order-status"):
+            make.release(make.version(name, cast=cast), "production", cast=cast)
+        self.agent: Agent = make.agent(team=cast.payments)
+        self.environment: Environment = make.environment("production")
+        feed = resolution.feed_of(agent_id=self.agent.pk, environment_id=self.environment.pk)
+        self.served: list[Served] = list(feed.served.values())
+
+    def count(self, times: int = 1, **fields: Any) -> None:
+        """Count reads of both skills."""
+        told: dict[str, Any] = {"served": self.served, "read": Read.ADVERTISED, "now": NOW}
+        for _ in range(times):
+            usage.count_reads(
+                environment_id=self.environment.pk, agent_id=self.agent.pk, **{**told, **fields}
+            )
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    """No counter of another test."""
+    usage._counts.take()
+    yield
+    usage._counts.take()
+
+
+@pytest.mark.django_db
+def test_reads_are_written_by_hour_skill_and_kind() -> None:
+    scene = Scene()
+    scene.count(3, now=HOUR + timedelta(minutes=59, seconds=59))
+    scene.count(2, now=HOUR + timedelta(hours=1))
+    scene.count(read=Read.LOADED, served=scene.served[:1])
+    assert not ReadCount.objects.exists()
+    assert usage.flush() == 5
+    rows = ReadCount.objects.order_by("hour", "read", "skill__name")
+    assert list(rows.values_list("hour", "read", "skill__name", "count")) == [
+        (HOUR, "advertised", "order-status", 3),
+        (HOUR, "advertised", "refund-check", 3),
+        (HOUR, "loaded", scene.served[0].name, 1),
+        (HOUR + timedelta(hours=1), "advertised", "order-status", 2),
+        (HOUR + timedelta(hours=1), "advertised", "refund-check", 2),
+    ]
+    assert {(row.agent_id, row.environment_id) for row in rows} == {(scene.agent.pk, scene.environment.pk)}
+
+
+@pytest.mark.django_db
+def test_a_second_flush_adds_and_an_empty_one_asks_nothing(django_assert_num_queries: Any) -> None:
+    scene = Scene()
+    scene.count(2)
+    usage.flush()
+    with django_assert_num_queries(0):
+        assert usage.flush() == 0
+    scene.count(5)
+    assert usage.flush() == 2
+    assert set(ReadCount.objects.values_list("count", flat=True)) == {7}
+
+
+@pytest.mark.django_db
+def test_a_fault_gives_everything_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene()
+    scene.count(2)
+
+    def fail(_: object) -> None:
+        scene.count(1)  # the feed goes on counting meanwhile
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(usage, "_add", fail)
+        with pytest.raises(OperationalError):
+            usage.flush()
+    assert not ReadCount.objects.exists()
+    usage.flush()
+    assert set(ReadCount.objects.values_list("count", flat=True)) == {3}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_deleted_meanwhile_keeps_nothing_else_from_being_written(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    scene = Scene()
+    scene.count(2)
+    usage.count_reads(
+        environment_id=scene.environment.pk, agent_id=uuid4(), served=scene.served, read=Read.LOADED, now=NOW
+    )
+    assert usage.flush() == 2
+    assert set(ReadCount.objects.values_list("read", "count")) == {("advertised", 2)}
+    assert caplog.messages == ["2 counters of reads refer to what was deleted; they are dropped."]
+    assert usage.flush() == 0
+
+
+def test_threads_add_up(shared_database: str) -> None:
+    scene = Scene()
+
+    def work() -> None:
+        for _ in range(5):
+            scene.count(20)
+            usage.flush()
+
+    assert crew.together([work] * 6) == [None] * 6
+    usage.flush()
+    assert set(ReadCount.objects.values_list("count", flat=True)) == {600}
+
+
+PROCESS = """
+import sys
+import django
+django.setup()
+from datetime import datetime
+from uuid import UUID
+from governance import usage
+environment, agent, skill, version, hour = sys.argv[1:]
+key = (datetime.fromisoformat(hour), UUID(environment), UUID(agent), UUID(skill), UUID(version), "loaded")
+for _ in range(40):
+    usage._counts.waiting[key] += 5
+    usage.flush()
+"""
+
+
+def test_processes_add_up(shared_database: str) -> None:
+    scene = Scene()
+    one = scene.served[0]
+    ids = (scene.environment.pk, scene.agent.pk, one.skill_id, one.version_id, HOUR.isoformat())
+    environ = {"DATABASE_URL": shared_database, "DJANGO_SETTINGS_MODULE": "portal.settings", "PATH": ""}
+    connection.close()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROCESS, *map(str, ids)],
+            cwd=crew.ROOT,
+            env=environ,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    for process in processes:
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said.decode()
+    assert ReadCount.objects.get().count == 400
