@@ -297,11 +297,13 @@ def lock_environment(environment: Environment) -> Environment:
 def lock(release: Release) -> Release:
     """The release as it is now, locked until the transaction ends."""
     lock_environment(release.environment)
-    return (
+    fresh = (
         Release.objects.select_for_update(of=("self",), no_key=True)
         .select_related("environment", "skill__team", "version", "proposer")
         .get(pk=release.pk)
     )
+    fresh.version.skill = fresh.skill
+    return fresh
 
 
 def _fetch(release: Release, action: str, clearance: Clearance) -> Release:
