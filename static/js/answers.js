@@ -2,7 +2,8 @@
    page's own explanation. Others stay failures. */
 document.addEventListener("htmx:beforeSwap", (e) => {
   const { xhr } = e.detail;
-  if ([403, 409].includes(xhr.status) && xhr.getResponseHeader("HX-Retarget")) {
+  const place = xhr.getResponseHeader("HX-Retarget");
+  if ([403, 409].includes(xhr.status) && place && place !== "#toasts") {
     e.detail.shouldSwap = true;
     e.detail.isError = false;
   }

@@ -7,7 +7,24 @@
   const input = byId("id_file");
   const progress = byId("progress");
 
+  /* Signing in again gives a new form token; the one on this page is of the session that ended. */
+  let stale = false;
+  const renewToken = async () => {
+    const answer = await fetch(location.pathname);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.querySelector("#publish-form [name=csrfmiddlewaretoken]");
+    if (!fresh) return;
+    form.querySelector("[name=csrfmiddlewaretoken]").value = fresh.value;
+    stale = false;
+  };
+  form.addEventListener("htmx:confirm", (e) => {
+    if (!stale) return;
+    e.preventDefault();
+    renewToken().catch(() => {}).then(() => e.detail.issueRequest(true));
+  });
+
   const explain = (cause) => {
+    stale ||= cause === 403;
     const template = byId(`failed-${cause}`) ?? byId("failed-other");
     byId("report").replaceChildren(template.content.cloneNode(true));
   };
@@ -42,6 +59,14 @@
     progress.value = (100 * loaded) / total;
   });
   form.addEventListener("htmx:afterRequest", () => { progress.hidden = true; });
+  /* Signed out meanwhile: going to the sign-in page would lose what was typed and chosen. */
+  form.addEventListener("htmx:beforeOnLoad", (e) => {
+    if (e.detail.xhr.status === 401) { e.preventDefault(); explain(403); }
+  });
+  /* The report's place says it better than a toast would. */
+  document.addEventListener("htmx:beforeSwap", (e) => {
+    if (e.detail.xhr.getResponseHeader("HX-Retarget") === "#toasts") e.detail.shouldSwap = false;
+  });
   form.addEventListener("htmx:responseError", (e) => { e.stopPropagation(); explain(e.detail.xhr.status); });
   form.addEventListener("htmx:sendError", (e) => { e.stopPropagation(); explain("connection"); });
 })();
