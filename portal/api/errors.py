@@ -155,7 +155,7 @@ def as_problem(fault: Exception) -> Problem | None:
             return Problem(code, str(fault) or "The request cannot be read.", status=code_status)
     if isinstance(fault, NotFound):
         near = f" Did you mean {', '.join(fault.near)}?" if fault.near else ""
-        return Problem("not-found", f"There is no {fault}.{near}", status=404, near=list(fault.near))
+        return Problem("not-found", f"{fault}.{near}", status=404, near=list(fault.near))
     if isinstance(fault, Http404):
         return Problem("not-found", str(fault) or "There is nothing at this address.", status=404)
     if isinstance(fault, PermissionDenied):

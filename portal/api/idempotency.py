@@ -11,27 +11,29 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
+from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog.models import IdempotencyKey
 from portal.api.authentication import bearer_of
-from portal.api.errors import TYPE, Problem, as_problem, problem
-from portal.api.rendering import as_json
+from portal.api.errors import Problem, as_problem, problem
+from portal.api.rendering import JSONRenderer, as_json
 
 LONGEST = 200
 # No request takes so long; one that is older and has no answer went down with its process.
 LONGEST_WORK = timedelta(minutes=5)
 
 View = Callable[..., Response]
+Once = Callable[..., HttpResponse]
 
 
-def once(view: View) -> View:
+def once(view: View) -> Once:
     """Answer a repeated key from memory for a day: 422 for other contents, 409 while the first runs."""
 
     @wraps(view)
-    def answer(request: Request, *args: Any, **kwargs: Any) -> Response:
+    def answer(request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         key = request.headers.get("Idempotency-Key", "")
         if not key or request.method in {"GET", "HEAD"}:
             return view(request, *args, **kwargs)
@@ -66,7 +68,9 @@ def _first(row: IdempotencyKey, work: Callable[[], Response]) -> Response:
             row.delete()
             raise
         answer = problem(known)
-    row.status, row.body = answer.status_code, json.loads(as_json(answer.data))
+    # As text: a database may sort the members of an object, and the answer is to be the same.
+    kind = answer.content_type or JSONRenderer.media_type
+    row.status, row.body = answer.status_code, {"type": kind, "text": as_json(answer.data).decode()}
     row.save(update_fields=["status", "body"])
     return answer
 
@@ -100,11 +104,11 @@ def _take_over(kept: IdempotencyKey, row: IdempotencyKey) -> bool:
     return bool(dead.update(created_at=row.created_at))
 
 
-def _repeat(kept: IdempotencyKey) -> Response:
+def _repeat(kept: IdempotencyKey) -> HttpResponse:
     if kept.status is None:
         raise _still_runs()
-    kind = TYPE if kept.status >= 400 and "code" in (kept.body or {}) else None
-    answer = Response(kept.body, status=kept.status, content_type=kind)
+    told: dict[str, str] = kept.body or {}
+    answer = HttpResponse(told["text"], status=kept.status, content_type=told["type"])
     answer["Idempotency-Replayed"] = "true"
     return answer
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from catalog import advertisement
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 
@@ -99,10 +100,12 @@ def test_hidden_from_the_model_is_not_advertised(desk: Caller, cast: make.Cast, 
     assert "for-people" in desk.get("feed").content.decode()
 
 
-def test_more_than_twenty_recommend_a_search(desk: Caller, cast: make.Cast) -> None:
-    for n in range(21):
-        release(cast, f"skill-{n:02}")
-    note = "There are 21 skills: search for the task at hand rather than reading them all."
+def test_more_than_twenty_recommend_a_search(
+    desk: Caller, two: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert advertisement.MANY == 20
+    monkeypatch.setattr(advertisement, "MANY", 1)
+    note = "There are 2 skills: search for the task at hand rather than reading them all."
     assert desk.get("feed/advertise").content.decode().endswith(f"\n\n{note}\n")
     assert desk.get("feed/advertise?format=json").json()["note"] == note
 

@@ -115,8 +115,48 @@ def test_a_manifest_alone_is_a_tool_skill(ines: Caller) -> None:
     (result,) = answer.json()["results"]
     assert (result["name"], result["version"], result["risk_level"]) == ("refund.issue", "1.0.0", "medium")
     assert Skill.objects.get().folder == "refund-issue"
-    alone = ines.publish(make.manifest().replace(b"run: run.py\n", b""), "manifest.yaml", dry_run="true")
-    assert alone.status_code in {200, 409, 422}
+
+
+def test_a_single_manifest(ines: Caller) -> None:
+    answer = ines.publish(make.manifest().replace(b"run: run.py\n", b""), "manifest.yaml")
+    assert answer.status_code == 201, answer.content
+    assert list(Version.objects.get().files.values_list("path", flat=True)) == ["manifest.yaml"]
+
+
+def test_a_number_over_64_bits_in_a_schema_stays_what_it_is(
+    ines: Caller, desk: Caller, cast: make.Cast
+) -> None:
+    huge = 10**30
+    content = make.manifest().replace(
+        b"currency: {type: string, enum: [EUR, USD], default: EUR",
+        b"cents: {type: integer, default: %d" % huge,
+    )
+    answer = ines.publish(zipped({"manifest.yaml": content, "run.py": b"pass\n"}), "refund.zip")
+    assert answer.status_code == 201, answer.content
+    make.release(Version.objects.get(), "production", cast=cast)
+    (skill,) = desk.get("feed").json()["skills"]
+    assert skill["input_schema"]["properties"]["cents"]["default"] == huge
+    read = ines.get("skills/refund.issue/versions/1.0.0").json()
+    assert read["input_schema"]["properties"]["cents"]["default"] == huge
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        *(("a\r\nSet-Cookie: y.md", 422), ("..", 422), ("../../x.md", 201), ("", 422), ("SKILL.md/", 422)),
+        *(('a".md', 201), ("a\x00.md", 201), ("C:\\x\\SKILL.md", 201), ("\u202emd.exe", 422)),
+        ("x" * 5000 + ".md", 400),
+    ],
+)
+def test_odd_file_names(ines: Caller, name: str, status: int) -> None:
+    head = b'--x\r\nContent-Disposition: form-data; name="%s"'
+    file = head % b"file" + b'; filename="' + name.encode() + b'"\r\n\r\n' + make.skill_md()
+    body = head % b"team" + b"\r\n\r\npayments\r\n" + file + b"\r\n--x--\r\n"
+    answer = ines.send("POST", "publish", data=body, content_type="multipart/form-data; boundary=x")
+    assert answer.status_code == status, answer.content
+    for version in Version.objects.all():
+        assert version.provenance["filename"].isprintable()
+        assert "/" not in version.provenance["filename"]
 
 
 def test_the_json_form_with_resources(ines: Caller) -> None:

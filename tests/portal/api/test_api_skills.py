@@ -153,6 +153,8 @@ def test_a_team_only_skill_is_like_none(cast: make.Cast, refunds: Version) -> No
 def test_near_names(ines: Caller, cast: make.Cast, refunds: Version) -> None:
     told = assert_problem(ines.get("skills/refund-chek"), 404, "not-found")
     assert told["near"] == ["refund-check"]
+    assert told["detail"].endswith(". Did you mean refund-check?")
+    assert told["detail"].count("There is no") == 1
     deleted = make.skill("refund-chekk", cast=cast)
     Skill.objects.filter(pk=deleted.pk).update(deleted_at=make.NOW)
     assert ines.get("skills/refund-chekk").json()["near"] == ["refund-check"]
