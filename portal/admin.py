@@ -143,6 +143,7 @@ def _is_reference(model: type[Model], name: str) -> bool:
     return isinstance(field, Field) and isinstance(field, ForeignKey)
 
 
+admin.site.site_header = admin.site.site_title = "Quartermaster"
 for _model in apps.get_models():
     if _model._meta.app_label in {"catalog", "governance", "auth", "django_celery_beat"}:
         _register(_model)
