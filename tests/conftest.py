@@ -13,12 +13,11 @@ from catalog import resolution, tokens
 
 @pytest.fixture(autouse=True)
 def clean_process(settings: Settings, tmp_path: Path) -> None:
-    """Blobs and the queue lie in the test's folder; caches hold nothing of another test.
+    """Blobs and uploads lie in the test's folder; caches hold nothing of another test.
 
     A key prefix of its own, instead of clearing the cache, leaves parallel tests on one Redis alone.
     """
-    settings.VAR_DIR = tmp_path
-    settings.SPOOL_DIR = tmp_path / "broker"
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
     settings.STATIC_ROOT = tmp_path  # a folder that is there: WhiteNoise warns of one that is not
     settings.STORAGES = {
         **settings.STORAGES,
