@@ -68,18 +68,35 @@ _DATABRICKS = re.compile(r"dapi[a-f0-9]{32}(?:-[0-9])?")
 _TELEGRAM = re.compile(r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}")
 # Words joined by hyphens or underscores: `sk-learn-estimators`, `qm_masking_key_rotation`.
 _NAME = re.compile(r"(?:[a-z]{1,20}|v?[0-9]{1,4})(?:[_-](?:[a-z]{1,20}|v?[0-9]{1,4}))+")
+_SHORTEST_HEAD = 10
 _GLUE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_JWT = re.compile(
-    r"eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*+\.?(?:[A-Za-z0-9_-]{2,}+\.?){0,3}(?<=[A-Za-z0-9_-])"
-)
+_JWT_PART = re.compile(r"[A-Za-z0-9_-]*+")
+_JWT_REST = re.compile(r"\.[A-Za-z0-9_-]*+(?:\.?[A-Za-z0-9_-]{2,}+){0,3}(?<=[A-Za-z0-9_-])")
 _WEBHOOK = re.compile(
     r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,128})"
     r"|discord(?:app)?\.com/api/webhooks/([0-9]{10,24}/[A-Za-z0-9_-]{20,128})"
 )
 _SCHEME = re.compile(r"(?<![A-Za-z0-9_])(bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,}+=*+)", re.IGNORECASE)
+# What a text has, if no mark and no digit tells, where it holds a credential.
+SIGNS = (
+    "earer",
+    "EARER",
+    "asic",
+    "ASIC",
+    "eyJ",
+    "AKIA",
+    "ASIA",
+    "ABIA",
+    "ACCA",
+    "LTAI",
+    "AIza",
+    "SG.",
+    "hvs.",
+    "hvb.",
+)
 _SCHEME_SIGNS = ("earer", "EARER", "asic", "ASIC")
 
 
@@ -106,20 +123,18 @@ def find(text: str) -> Iterator[Span]:
 
 def _marked(text: str) -> Iterator[Span]:
     """Keys found by the mark that ends their beginning, as the hyphen of `sk-`."""
+    taken = 0
     for sign in _SIGN.finditer(text):
         at = sign.end()
-        before = text[max(0, at - _LONGEST_START) : at]
-        if not before.endswith(_ALL_STARTS):
+        if not text.endswith(_ALL_STARTS, taken, at):
             continue
-        for start, form in _STARTS.items():
-            match = form.match(text, at) if before.endswith(start) else None
-            begin = at - len(start)
-            if (
-                match
-                and text[begin - 1 : begin] not in _GLUE
-                and not _NAME.fullmatch(text, begin, match.end())
-            ):
-                yield Span(begin, match.end(), KEY, text[begin : match.end()])
+        for begin in range(max(taken, at - _LONGEST_START), at - 1):
+            form = _STARTS.get(text[begin:at]) if text[begin - 1 : begin] not in _GLUE else None
+            match = form.match(text, at) if form else None
+            if match:
+                taken = match.end()
+                if not _NAME.fullmatch(text, begin, taken):
+                    yield Span(begin, taken, KEY, text[begin:taken])
                 break
 
 
@@ -147,12 +162,15 @@ def _private_keys(text: str) -> Iterator[Span]:
 
 
 def _tokens(text: str) -> Iterator[Span]:
-    match = _JWT.search(text)
-    while match:
-        start, end = match.span()
-        if text[start - 1 : start] not in _GLUE and "." in match.group():
-            yield Span(start, end, JWT, match.group())
-        match = _JWT.search(text, end)
+    """`eyJ…` is how JSON begins in base64; the parts of a token are parted by full stops (RFC 7519, RFC 7516)."""
+    start = text.find("eyJ")
+    while start >= 0:
+        end = _JWT_PART.match(text, start).end()  # type: ignore[union-attr]
+        rest = _JWT_REST.match(text, end)
+        if rest and end - start > _SHORTEST_HEAD and text[start - 1 : start] not in _GLUE:
+            end = rest.end()
+            yield Span(start, end, JWT, text[start:end])
+        start = text.find("eyJ", end)
 
 
 def _behind_schemes(text: str) -> Iterator[Span]:

@@ -11,6 +11,7 @@ from governance.masking import addresses, credentials, emails, escapes, names, n
 from governance.masking.spans import Cover, Span, covers
 from governance.masking.words import PARTING
 
+LONGEST = 5_000_000
 _SHORTEST = 3
 _SHORT_WORD = 11
 _SHORT_NAME = 16
@@ -30,24 +31,7 @@ _ASCII_SIGNS = re.compile(
 _OTHER_CHARACTERS = re.compile(
     "[@:=<\\\\&%0-9_\\-\u2013\u2014\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff1a\uff1d\uff20-\uff3a\uff41-\uff5a\ufe6b密令钥鑰码碼]"
 )
-_WORDS = (
-    "earer",
-    "EARER",
-    "asic",
-    "ASIC",
-    "eyJ",
-    "assw",
-    "asscode",
-    "ASSW",
-    "PIN",
-    "pin ",
-    "dapi",
-    "AKI",
-    "ASIA",
-    "LTAI",
-    "AIza",
-)
-_OTHER_WORDS = (*_WORDS, "арол", "АРОЛ")
+_WORDS = (*credentials.SIGNS, *pairs.SAID_SIGNS)
 _QUICK = 200
 # Digits and signs that people type for the ASCII ones, one character for one: full width, Arabic, Persian, Hindi.
 _WIDE = re.compile("[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff01-\uff5e\ufe6b]")
@@ -65,6 +49,8 @@ def is_plain(text: str, role: str = names.PLAIN) -> bool:
         return length == 0 or _is_plain_under(text, role)
     if length < _SHORTEST:
         return True
+    if length > LONGEST:
+        return False
     if text.isascii():
         if length < _SHORT_NAME and (text.isidentifier() or (length < _SHORT_WORD and text.isalnum())):
             return True
@@ -73,7 +59,7 @@ def is_plain(text: str, role: str = names.PLAIN) -> bool:
         if _ASCII_CHARACTERS.search(text) and (length > _QUICK or _ASCII_SIGNS.search(text)):
             return False
         return not any(map(text.__contains__, _WORDS))
-    return not _OTHER_CHARACTERS.search(text) and not any(map(text.__contains__, _OTHER_WORDS))
+    return not _OTHER_CHARACTERS.search(text) and not any(map(text.__contains__, _WORDS))
 
 
 def _is_plain_under(text: str, role: str) -> bool:
@@ -129,11 +115,6 @@ def covers_in_each(texts: Sequence[str]) -> Iterator[tuple[int, list[Cover]]]:
 def numbers_in(written: str, role: str) -> Iterator[Span]:
     """What a number of a payload may be: an identity, card or telephone number."""
     return numbers.find(written, role)
-
-
-def credentials_in(text: str) -> Iterator[Span]:
-    """Keys and tokens in a value that is masked anyway, for they have kinds of their own."""
-    return credentials.find(text)
 
 
 def _found(text: str, role: str) -> Iterator[Span]:

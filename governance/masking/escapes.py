@@ -14,7 +14,7 @@ from html import unescape
 
 _ESCAPE = re.compile(
     r"(?:%(?:25){0,8}[0-9A-Fa-f]{2})+"
-    r"|\\++(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[nrtbf\"'/])"
+    r"|\\(?<!\\\\)\\*+(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[nrtbf\"'/])"
     r"|&(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|amp|quot|apos|lt|gt|nbsp|commat|period|colon);"
 )
 _PERCENT = re.compile(r"%(?:25){0,8}([0-9A-Fa-f]{2})")

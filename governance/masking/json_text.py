@@ -22,7 +22,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _STRING, _KEY, _BRACKET, _NUMBER, _WORD, _NO_JSON = range(1, 7)
-_SHORTEST_NUMBER = 4
+_SHORTEST_NUMBER = 3
 _BLANKS = " \t\r\n"
 _OPENING = frozenset('{["')
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -55,7 +55,7 @@ def _whole(value: str) -> Iterator[tuple[str, str]]:
     compact = re.sub(r"[^0-9Xx]", "", value).upper()
     if is_card(digits):
         yield CARD, digits
-    if re.fullmatch(r"[0-9]{17}[0-9X]", compact) and is_identity(compact):
+    elif re.fullmatch(r"[0-9]{17}[0-9X]", compact) and is_identity(compact):
         yield ID_CN, compact
-    if 7 <= len(digits) <= 17 and not _NOT_DIALLED.search(value):
+    elif 7 <= len(digits) <= 17 and not _NOT_DIALLED.search(value) and not value.startswith("+"):
         yield from ((PHONE, reading) for reading in readings(digits))

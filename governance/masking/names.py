@@ -130,6 +130,8 @@ def _secret_role(parts: list[str], known: set[str]) -> str:
         return SECRET
     if known & _CODES and known & _CODE_OWNERS:
         return SECRET
+    if "phrase" in known and known & {"seed", "recovery", "secret", "pass"}:
+        return SECRET
     if "signature" in known and known & {"x", "hmac", "amz", "hub"}:
         return SECRET
     if "auth" in known and len(parts) > 1 and known & {"basic", "proxy", "http", "x"}:

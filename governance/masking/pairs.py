@@ -20,20 +20,40 @@ _BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
 _SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase")
 _OPTION = re.compile(r"-(?P<name>[A-Za-z][A-Za-z0-9-]{1,40})[ ]+(?=[^\s-])")
 _SAID = re.compile(
-    r"(?<![A-Za-z\u0400-\u04ff])(?P<name>password|passwd|passcode|pin|пароль)"
-    r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:is|was|это):?[ ]|[ ]?[:=][ ]?|[ ]-[ ])|[ ])(?=[^\s])",
+    r"(?<![A-Za-z\u0400-\u04ff])(?P<name>password|passwd|passphrase|secret|пароль"
+    r"|(?P<code>passcode|pin(?:[ -]code)?|otp|пин-?код|код[ ](?:подтверждения|доступа|из[ ]смс)"
+    r"|(?:verification|security|confirmation|access|login|one-time|sms)[ ]code))"
+    r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:is|was|это):?[ ]|[ ]?[:=][ ]?|[ ]-[ ])|[ ])"
+    r"(?=[^\s])",
     re.IGNORECASE,
 )
-_SAID_SIGNS = ("assw", "asscode", "ASSW", "PIN", "pin ", "арол", "АРОЛ")
+SAID_SIGNS = (
+    "assw",
+    "ASSW",
+    "assp",
+    "ecret ",
+    "ode ",
+    "PIN",
+    "pin ",
+    "otp ",
+    "OTP ",
+    "арол",
+    "АРОЛ",
+    "код ",
+    "Код ",
+)
 _CHINESE = re.compile(
     r"(?P<name>密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
-    r"(?P<sign>[^\x00-\x7f::是为為]{0,6}?(?:[ \t]?[::=][ \t]?|是[::]?|为[::]?|為[::]?)|[ ]?)(?=[\"'“‘「『]?[!-~])"
+    r"(?:(?P<about>[^\x00-\x7f::是为為]{0,6}?)(?P<sign>[ \t]?[::=][ \t]?|[是为為][::]?)|[ ]?)(?=[\"'“‘「『]?[!-~])"
 )
 _CHINESE_SIGNS = ("密", "令", "钥", "验证码", "驗證碼", "授权码")
 _USERINFO = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/?#\"'<>]{1,256})@")
 _CURL_USER = re.compile(r"-u(?:ser)?[ =][\"']?[^\s:\"']{1,128}:(?P<value>[^\s\"']{1,256})")
 _ELEMENT = re.compile(
     r"<(?P<name>[A-Za-z][A-Za-z0-9_.:-]{1,63})(?:[ ][^<>\x1e]{0,200})?>(?P<value>[^<>\x1e]{1,8192})</"
+)
+_INPUT = re.compile(
+    r"name=[\"'](?P<name>[^\"'\r\n<>]{1,64})[\"'][^<>\x1e]{0,200}?[ ]value=[\"'](?P<value>[^\"'\r\n<>]{1,8192})[\"']"
 )
 _FORM = re.compile(
     r"name=\"(?P<name>[^\"\r\n]{1,64})\"(?:\r?\n[^\r\n\x1e]+){0,3}\r?\n\r?\n(?P<value>[^\r\n\x1e]{1,8192})"
@@ -53,18 +73,22 @@ def find(text: str) -> Iterator[Span]:
             yield from values.hidden(text, *match.span("value"), names.SECRET)
     if "</" in text:
         yield from _in_fields(text, _ELEMENT)
-    if 'name="' in text:
+    if "name=" in text:
         yield from _in_fields(text, _FORM)
+        yield from _in_fields(text, _INPUT)
     if not text.isascii() and any(sign in text for sign in _CHINESE_SIGNS):
         yield from _chinese(text)
-    if any(sign in text for sign in _SAID_SIGNS):
+    if any(sign in text for sign in SAID_SIGNS):
         yield from _said(text)
 
 
 def _named(text: str) -> Iterator[Span]:
     """A name, a sign such as `=` or a colon, and a value."""
+    taken = 0
     for sign in _SIGN.finditer(text):
         at = sign.start()
+        if at < taken:
+            continue
         # The time of day and the scheme of a URL are what most colons are about.
         if (text[at - 1 : at] in DIGIT and text[at] == ":") or text.startswith("//", at + 1):
             continue
@@ -74,6 +98,7 @@ def _named(text: str) -> Iterator[Span]:
         place = values.value_at(text, after.end(), name) if after else None
         # A colon stands in sentences too: “Unexpected token: identifier”.
         if place and (role != names.WEAK or text[at] == "=" or values.looks_drawn(text[slice(*place)])):
+            taken = place[1]
             yield from values.hidden(text, *place, role)
 
 
@@ -97,34 +122,40 @@ def _in_fields(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
 
 def _options(text: str) -> Iterator[Span]:
     """`--password …`"""
-    for match in _OPTION.finditer(text):
-        if text[match.start() - 1 : match.start()] in WORD:
-            continue
+    for match, place in _values_behind(text, _OPTION):
         role = names.role_of(match["name"])
-        place = values.value_at(text, match.end(), match["name"]) if role in names.HIDDEN else None
-        if place:
+        if role in names.HIDDEN and text[match.start() - 1 : match.start()] not in WORD:
             yield from values.hidden(text, *place, role)
 
 
 def _chinese(text: str) -> Iterator[Span]:
     """Chinese joins name and value by 是, 为, a colon or nothing; without a sign the value must not read as a word."""
-    for match in _CHINESE.finditer(text):
-        place = values.value_at(text, match.end(), match["name"])
-        if not place:
-            continue
+    for match, place in _values_behind(text, _CHINESE):
+        role = names.role_of(f"{match['name']}{match['about'] or ''}")
         value = text[slice(*place)]
-        if match["sign"].strip() or (len(value) >= 4 and values.looks_drawn(value)):
-            role = names.WEAK if match["name"] == "令牌" else names.SECRET
-            yield from values.hidden(text, *place, role)
+        if role in names.HIDDEN and (match["sign"] or (len(value) >= 4 and values.looks_drawn(value))):
+            yield from values.hidden(text, *place, names.WEAK if match["name"] == "令牌" else role)
 
 
 def _said(text: str) -> Iterator[Span]:
-    """`the password for the archive is …`: only what does not read as a word."""
-    for match in _SAID.finditer(text):
-        place = values.value_at(text, match.end(), match["name"])
-        if not place:
-            continue
+    """`the password for the archive is …`: only what does not read as a word, without a sign only codes and the like."""
+    for match, place in _values_behind(text, _SAID):
         value = text[slice(*place)]
-        letters = any(char.isalpha() for char in value)
-        if values.looks_drawn(value) and (letters or match["sign"]):
+        if match["sign"]:
+            told = values.looks_drawn(value)
+        elif match["code"]:
+            told = value.isdigit() and 4 <= len(value) <= 8
+        else:
+            told = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+        if told:
             yield from values.hidden(text, *place, names.SECRET)
+
+
+def _values_behind(text: str, shape: re.Pattern[str]) -> Iterator[tuple[re.Match[str], tuple[int, int]]]:
+    """Names, and where their values are; what is part of a value is no name."""
+    taken = 0
+    for match in shape.finditer(text):
+        place = values.value_at(text, match.end(), match["name"]) if match.start() >= taken else None
+        if place:
+            taken = place[1]
+            yield match, place

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from governance.masking.masks import RANK, SECRET, TOKEN
+from governance.masking.masks import JWT, KEY, RANK, SECRET, TOKEN
 from governance.masking.words import WORD
 
+# Kinds with a form of their own, and kinds that only a name or a word before them gives away.
+_OF_ISSUERS = frozenset((KEY, JWT))
+_GUESSED = frozenset((SECRET, TOKEN))
 _TOUCHING = WORD | frozenset("-+.@/~%")
 
 
@@ -50,7 +53,7 @@ def covers(spans: Iterable[Span]) -> list[Cover]:
         last = found[-1] if found else None
         if last is None or span.start >= last.end:
             found.append(Cover(span.start, span.end, span, (span,)))
-        elif span.end > last.end or span.unescaped or last.named.kind in (SECRET, TOKEN):
+        elif span.end > last.end or span.unescaped or span.kind in _OF_ISSUERS or last.named.kind in _GUESSED:
             found[-1] = _join(last, span)
     return found
 
@@ -64,8 +67,11 @@ def touches(text: str, cover: Cover) -> bool:
 
 
 def _join(cover: Cover, span: Span) -> Cover:
-    better = span.unescaped > cover.named.unescaped
-    if span.unescaped == cover.named.unescaped and span.end > cover.end:
-        better = RANK[span.kind] < RANK[cover.named.kind]
-    named = span if better else cover.named
-    return Cover(cover.start, max(cover.end, span.end), named, (*cover.spans, span))
+    """The cover with one more span; the better reading names it, else the more telling of two that only overlap."""
+    named = cover.named
+    if span.unescaped != named.unescaped:
+        better = span.unescaped
+    else:
+        inside = span.end <= cover.end and span.kind not in _OF_ISSUERS
+        better = not inside and RANK[span.kind] < RANK[named.kind]
+    return Cover(cover.start, max(cover.end, span.end), span if better else named, (*cover.spans, span))

@@ -15,7 +15,8 @@ _DOUBLE = re.compile(r"\"(?P<value>(?:[^\"\\\x1e]|\\[^\x1e]){1,8192}+)")
 _SINGLE = re.compile(r"'(?P<value>(?:[^'\\\r\n]|\\[^\r\n]){1,8192}+)")
 _TICKED = re.compile(r"[`“「『«](?P<value>[^`”」』»\r\n]{1,8192}+)")
 _BARE = re.compile(r"(?P<value>[^\s\"'`,;&<>()\[\]{}|\\,。;、)】」』“”»\u4e00-\u9fff]{1,8192}+)")
-_LINE = re.compile(r"(?P<value>[^\r\n\"]{1,8192}+)")
+_PHRASE = re.compile(r"(?P<value>[^\r\n\"]{1,8192}+)")
+_LINE = re.compile(r"(?P<value>[^\r\n]{1,8192}+)")
 _SHAPES = {
     "\\": _ESCAPED,
     '"': _DOUBLE,
@@ -59,7 +60,9 @@ def value_at(text: str, at: int, name: str) -> tuple[int, int] | None:
     lower = name.lower()
     if lower.endswith("cookie"):
         match = _COOKIES.match(text, at)
-    elif lower in ("mnemonic", "passphrase") or _LONG_SCHEME.match(text, at):
+    elif lower.endswith(("mnemonic", "phrase")):
+        match = _PHRASE.match(text, at)
+    elif _LONG_SCHEME.match(text, at):
         match = _LINE.match(text, at)
     else:
         scheme = _SCHEME.match(text, at)

@@ -19,12 +19,12 @@ from governance.masking.words import PARTING
 
 DEEPEST = 100
 DEEPEST_TEXT = 8
-LONGEST = 5_000_000
+LONGEST = detection.LONGEST
 TOO_DEEP = "[TOO DEEP]"
 TOO_LONG = "[TOO LONG]"
 _LONG = 4000
 _ROUNDS = 3
-_SMALLEST = 1000
+_SMALLEST = 100
 _LARGEST = 10**20
 _AMOUNTS = frozenset((names.MEASURE, names.OPAQUE, names.ABOUT))
 
@@ -120,7 +120,8 @@ class Walk:
         if len(text) > LONGEST:
             slot.settle(self._running(_cut(text), role) + TOO_LONG)
         elif role in names.HIDDEN:
-            spans = (*detection.credentials_in(text), *values.hidden(text, 0, len(text), role))
+            # The value goes as a whole; what is told apart in it is tagged, so that it can be found.
+            spans = (*detection.spans_in(text, role), *values.hidden(text, 0, len(text), role))
             slot.settle(self._replace(text, covers(spans)))
         elif depth >= DEEPEST_TEXT or not may_be_json(text) or not self._put_document(slot, role, depth):
             self._put_running(slot, role)
@@ -160,7 +161,7 @@ class Walk:
 
     def _written_number(self, written: str, role: str) -> str:
         """The mask of a number as it is written; empty where it need not be masked."""
-        if not 4 <= len(written) <= 20 or role in _AMOUNTS or not written.isdigit():
+        if not 3 <= len(written) <= 20 or role in _AMOUNTS or not written.isdigit():
             return ""
         if role in names.HIDDEN:
             spans = values.hidden(written, 0, len(written), role)
