@@ -41,7 +41,8 @@ def tool(name: str, *, needs: dict[str, str] | None = None, version: str = "1.0.
     more = f"dependencies:\n{lines}" if lines else ""
     files = {
         "manifest.yaml": make.manifest(name, version=version, more=more),
-        "run.py": b"#!/usr/bin/env python3\n",
+        # No byte in common with another tool: a shared blob would be a lock of both.
+        "run.py": f"#!/usr/bin/env python3\n# {name}\n".encode(),
     }
     return make.bundle(files, folder=name.replace(".", "-").replace("_", "-"))
 

@@ -12,6 +12,8 @@ import yaml
 import catalog
 
 FOLDER = Path(catalog.__file__).parent / "samples"
+# The safe loader in C, ten times as fast, where PyYAML was built with it.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # User name and password in one; `approver2` also overrides gates and breaks glass.
 ACCOUNTS: Mapping[str, tuple[str, str, str]] = {
     "publisher": ("publisher", "Petra", "Vogel"),
@@ -25,7 +27,8 @@ ACCOUNTS: Mapping[str, tuple[str, str, str]] = {
 
 def read_plan() -> dict[str, Any]:
     """The plan as it is written."""
-    plan: dict[str, Any] = yaml.safe_load((FOLDER / "plan.yaml").read_text(encoding="utf-8"))
+    text = (FOLDER / "plan.yaml").read_text(encoding="utf-8")
+    plan: dict[str, Any] = yaml.load(text, Loader=LOADER)  # noqa: S506  # a safe one
     return plan
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -146,11 +147,15 @@ for _ in range(40):
 """
 
 
-def test_processes_add_up(shared_database: str) -> None:
+def test_processes_add_up(shared_database: str, tmp_path: Path) -> None:
     scene = Scene()
     one = scene.served[0]
     ids = (scene.environment.pk, scene.agent.pk, one.skill_id, one.version_id, HOUR.isoformat())
-    environ = {"DATABASE_URL": shared_database, "DJANGO_SETTINGS_MODULE": "portal.settings", "PATH": ""}
+    environ = {
+        "DATABASE_URL": shared_database,
+        "DJANGO_SETTINGS_MODULE": "portal.settings",
+        "VAR_DIR": str(tmp_path),
+    }
     connection.close()
     processes = [
         subprocess.Popen(
