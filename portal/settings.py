@@ -200,7 +200,7 @@ CACHES = {
     ),
 }
 
-CELERY_BROKER_URL = REDIS_URL or "spool://"
+CELERY_BROKER_URL = REDIS_URL or "spool://localhost"
 SPOOL_DIR = VAR_DIR / "broker"
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ACKS_LATE = True
@@ -218,6 +218,7 @@ CELERY_BEAT_SCHEDULE = {
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
     raise ImproperlyConfigured(f"LOG_LEVEL is {LOG_LEVEL!r}; give DEBUG, INFO, WARNING or ERROR.")
+QUIET = LOG_LEVEL if LOG_LEVEL in {"DEBUG", "ERROR"} else "WARNING"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -227,8 +228,14 @@ LOGGING = {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["masked"]},
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # Paths may hold tokens; a 404 is no event of ours.
-    "loggers": {"django.request": {"level": "ERROR"}, "django.server": {"level": "ERROR"}},
+    "loggers": {
+        # Paths may hold tokens; a 404 is no event of ours.
+        "django.request": {"level": "ERROR"},
+        "django.server": {"level": "ERROR"},
+        # What they say when all is well is for their own authors.
+        **{name: {"level": QUIET} for name in ("celery.apps", "celery.beat", "celery.worker", "kombu")},
+        "django_celery_beat": {"level": QUIET},
+    },
 }
 
 TESTING = "pytest" in sys.modules

@@ -25,7 +25,7 @@ def test_without_redis_messages_are_files_in_var_dir() -> None:
         assert celery_app.conf.broker_url == settings.REDIS_URL
         assert "folder" not in celery_app.conf.broker_transport_options
     else:
-        assert celery_app.conf.broker_url == "spool://"
+        assert celery_app.conf.broker_url == "spool://localhost"
         assert celery_app.conf.broker_transport_options == {"folder": str(settings.VAR_DIR / "broker")}
 
 
