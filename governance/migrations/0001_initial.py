@@ -5,132 +5,277 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('catalog', '0001_initial'),
+        ("catalog", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Call',
+            name="Call",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('call_id', models.CharField(max_length=200)),
-                ('trace_id', models.CharField(db_index=True, max_length=200)),
-                ('parent_id', models.CharField(blank=True, max_length=200)),
-                ('session_id', models.CharField(blank=True, max_length=200)),
-                ('skill_text', models.CharField(blank=True, max_length=200)),
-                ('version_text', models.CharField(blank=True, max_length=255)),
-                ('arm', models.CharField(blank=True, max_length=16)),
-                ('kind', models.CharField(choices=[('called', 'Called'), ('loaded', 'Loaded'), ('resource', 'Read a resource'), ('script', 'Ran a script')], max_length=16)),
-                ('attempt', models.PositiveIntegerField(default=1)),
-                ('fallback_for', models.CharField(blank=True, max_length=200)),
-                ('replanned', models.BooleanField(default=False)),
-                ('model', models.CharField(blank=True, max_length=200)),
-                ('outcome', models.CharField(choices=[('ok', 'OK'), ('error', 'Failed')], max_length=8)),
-                ('failed_stage', models.CharField(blank=True, choices=[('intent', 'Intent'), ('selection', 'Selection'), ('parameters', 'Parameters'), ('permission', 'Permission'), ('execution', 'Execution'), ('output', 'Output')], max_length=16)),
-                ('error_code', models.CharField(blank=True, max_length=200)),
-                ('retryable', models.BooleanField(null=True)),
-                ('started_at', models.DateTimeField()),
-                ('duration_ms', models.PositiveBigIntegerField()),
-                ('input_tokens', models.PositiveBigIntegerField(null=True)),
-                ('output_tokens', models.PositiveBigIntegerField(null=True)),
-                ('cost', models.DecimalField(decimal_places=8, max_digits=18, null=True)),
-                ('currency', models.CharField(blank=True, max_length=3)),
-                ('cache_hit', models.BooleanField(null=True)),
-                ('received_at', models.DateTimeField()),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='catalog.agent')),
-                ('environment', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='catalog.environment')),
-                ('release', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='catalog.release')),
-                ('skill', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='catalog.skill')),
-                ('version', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='catalog.version')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("call_id", models.CharField(max_length=200)),
+                ("trace_id", models.CharField(db_index=True, max_length=200)),
+                ("parent_id", models.CharField(blank=True, max_length=200)),
+                ("session_id", models.CharField(blank=True, max_length=200)),
+                ("skill_text", models.CharField(blank=True, max_length=200)),
+                ("version_text", models.CharField(blank=True, max_length=255)),
+                ("arm", models.CharField(blank=True, max_length=16)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("called", "Called"),
+                            ("loaded", "Loaded"),
+                            ("resource", "Read a resource"),
+                            ("script", "Ran a script"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("attempt", models.PositiveIntegerField(default=1)),
+                ("fallback_for", models.CharField(blank=True, max_length=200)),
+                ("replanned", models.BooleanField(default=False)),
+                ("model", models.CharField(blank=True, max_length=200)),
+                ("outcome", models.CharField(choices=[("ok", "OK"), ("error", "Failed")], max_length=8)),
+                (
+                    "failed_stage",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("intent", "Intent"),
+                            ("selection", "Selection"),
+                            ("parameters", "Parameters"),
+                            ("permission", "Permission"),
+                            ("execution", "Execution"),
+                            ("output", "Output"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("error_code", models.CharField(blank=True, max_length=200)),
+                ("retryable", models.BooleanField(null=True)),
+                ("started_at", models.DateTimeField()),
+                ("duration_ms", models.PositiveBigIntegerField()),
+                ("input_tokens", models.PositiveBigIntegerField(null=True)),
+                ("output_tokens", models.PositiveBigIntegerField(null=True)),
+                ("cost", models.DecimalField(decimal_places=8, max_digits=18, null=True)),
+                ("currency", models.CharField(blank=True, max_length=3)),
+                ("cache_hit", models.BooleanField(null=True)),
+                ("received_at", models.DateTimeField()),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="calls", to="catalog.agent"
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="calls",
+                        to="catalog.environment",
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="calls",
+                        to="catalog.release",
+                    ),
+                ),
+                (
+                    "skill",
+                    models.ForeignKey(
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="calls",
+                        to="catalog.skill",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="calls",
+                        to="catalog.version",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CallDetail',
+            name="CallDetail",
             fields=[
-                ('call', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='detail', serialize=False, to='governance.call')),
-                ('user_intent', models.TextField(blank=True)),
-                ('candidates', models.JSONField(default=list)),
-                ('selection_reason', models.TextField(blank=True)),
-                ('parameters', models.JSONField(null=True)),
-                ('output', models.JSONField(null=True)),
-                ('spans', models.JSONField(default=list)),
+                (
+                    "call",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="detail",
+                        serialize=False,
+                        to="governance.call",
+                    ),
+                ),
+                ("user_intent", models.TextField(blank=True)),
+                ("candidates", models.JSONField(default=list)),
+                ("selection_reason", models.TextField(blank=True)),
+                ("parameters", models.JSONField(null=True)),
+                ("output", models.JSONField(null=True)),
+                ("spans", models.JSONField(default=list)),
             ],
         ),
         migrations.CreateModel(
-            name='ReadCount',
+            name="ReadCount",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hour', models.DateTimeField()),
-                ('read', models.CharField(choices=[('advertised', 'Advertised'), ('loaded', 'Loaded'), ('resource', 'Resource')], max_length=16)),
-                ('count', models.PositiveBigIntegerField(default=0)),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalog.agent')),
-                ('environment', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalog.environment')),
-                ('skill', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='reads', to='catalog.skill')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalog.version')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("hour", models.DateTimeField()),
+                (
+                    "read",
+                    models.CharField(
+                        choices=[
+                            ("advertised", "Advertised"),
+                            ("loaded", "Loaded"),
+                            ("resource", "Resource"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                ("count", models.PositiveBigIntegerField(default=0)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="catalog.agent"
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="catalog.environment",
+                    ),
+                ),
+                (
+                    "skill",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="reads",
+                        to="catalog.skill",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="catalog.version"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SubjectTag',
+            name="SubjectTag",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hash', models.CharField(max_length=64)),
-                ('key_id', models.CharField(max_length=16)),
-                ('kind', models.CharField(max_length=16)),
-                ('call', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='subjects', to='governance.call')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("hash", models.CharField(max_length=64)),
+                ("key_id", models.CharField(max_length=16)),
+                ("kind", models.CharField(max_length=16)),
+                (
+                    "call",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="subjects",
+                        to="governance.call",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='TaskOutcome',
+            name="TaskOutcome",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('task_id', models.CharField(max_length=200)),
-                ('trace_id', models.CharField(blank=True, max_length=200)),
-                ('completed', models.BooleanField()),
-                ('calls', models.PositiveIntegerField(default=0)),
-                ('replans', models.PositiveIntegerField(default=0)),
-                ('received_at', models.DateTimeField()),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='catalog.agent')),
-                ('environment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='catalog.environment')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("task_id", models.CharField(max_length=200)),
+                ("trace_id", models.CharField(blank=True, max_length=200)),
+                ("completed", models.BooleanField()),
+                ("calls", models.PositiveIntegerField(default=0)),
+                ("replans", models.PositiveIntegerField(default=0)),
+                ("received_at", models.DateTimeField()),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tasks", to="catalog.agent"
+                    ),
+                ),
+                (
+                    "environment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="tasks",
+                        to="catalog.environment",
+                    ),
+                ),
             ],
         ),
         migrations.AddIndex(
-            model_name='call',
-            index=models.Index(fields=['environment', 'started_at', 'id'], name='call_by_environment'),
+            model_name="call",
+            index=models.Index(fields=["environment", "started_at", "id"], name="call_by_environment"),
         ),
         migrations.AddIndex(
-            model_name='call',
-            index=models.Index(fields=['skill', 'started_at', 'id'], name='call_by_skill'),
+            model_name="call",
+            index=models.Index(fields=["skill", "started_at", "id"], name="call_by_skill"),
         ),
         migrations.AddIndex(
-            model_name='call',
-            index=models.Index(fields=['started_at', 'id'], name='call_by_time'),
+            model_name="call",
+            index=models.Index(fields=["started_at", "id"], name="call_by_time"),
         ),
         migrations.AddConstraint(
-            model_name='call',
-            constraint=models.UniqueConstraint(fields=('agent', 'environment', 'call_id'), name='call_once'),
+            model_name="call",
+            constraint=models.UniqueConstraint(fields=("agent", "environment", "call_id"), name="call_once"),
         ),
         migrations.AddIndex(
-            model_name='readcount',
-            index=models.Index(fields=['skill', 'hour'], name='read_count_by_skill'),
+            model_name="readcount",
+            index=models.Index(fields=["skill", "hour"], name="read_count_by_skill"),
         ),
         migrations.AddConstraint(
-            model_name='readcount',
-            constraint=models.UniqueConstraint(fields=('hour', 'environment', 'agent', 'version', 'read'), name='read_count_once'),
+            model_name="readcount",
+            constraint=models.UniqueConstraint(
+                fields=("hour", "environment", "agent", "version", "read"), name="read_count_once"
+            ),
         ),
         migrations.AddIndex(
-            model_name='subjecttag',
-            index=models.Index(fields=['hash', 'key_id'], name='subject_tag_hash'),
+            model_name="subjecttag",
+            index=models.Index(fields=["hash", "key_id"], name="subject_tag_hash"),
         ),
         migrations.AddConstraint(
-            model_name='subjecttag',
-            constraint=models.UniqueConstraint(fields=('call', 'hash', 'key_id'), name='subject_tag_once'),
+            model_name="subjecttag",
+            constraint=models.UniqueConstraint(fields=("call", "hash", "key_id"), name="subject_tag_once"),
         ),
         migrations.AddConstraint(
-            model_name='taskoutcome',
-            constraint=models.UniqueConstraint(fields=('agent', 'environment', 'task_id'), name='task_outcome_once'),
+            model_name="taskoutcome",
+            constraint=models.UniqueConstraint(
+                fields=("agent", "environment", "task_id"), name="task_outcome_once"
+            ),
         ),
     ]
