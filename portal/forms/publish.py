@@ -70,7 +70,8 @@ class PublishForm(forms.Form):
         label=_("Bundle"),
         required=False,
         max_length=1000,
-        error_messages={"empty": _("The file is empty. Choose another one.")},
+        # The reader of uploads has its own words for an empty file, the same as over REST.
+        allow_empty_file=True,
         widget=forms.FileInput(
             attrs={"accept": ACCEPTED, "aria-describedby": "id_file_helptext id_file_error"}
         ),

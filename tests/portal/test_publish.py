@@ -138,7 +138,7 @@ def test_a_pasted_text_is_a_skill_md(ines: Client) -> None:
     ("sent", "message"),
     [
         ({}, "Choose a file, or paste a SKILL.md."),
-        ({"file": ("SKILL.md", b"")}, "The file is empty. Choose another one."),
+        ({"file": ("SKILL.md", b"")}, "The upload is empty."),
         (
             {"file": ("SKILL.md", b"x"), "text": "y"},
             "Send a file or a pasted text, not both; empty one of them.",
