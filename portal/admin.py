@@ -1,7 +1,8 @@
-"""Django's admin as a window: staff look at every table and change nothing.
+"""Django's admin as a window: administrators look at the tables and change nothing.
 
 Everything is changed through the domain functions, which check rights and keep the journal. Digests
-of tokens and passwords are not shown; payloads of calls were masked before they were written.
+of tokens and passwords are not shown. Payloads of calls are not here at all: they are for analysts,
+and no administrator is one by that role.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from django.db.models import Field, ForeignKey, Model, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
+from portal import access
+
 # Fields that no page shows, whatever model they belong to.
 HIDDEN = frozenset({"password", "sha256", "precedence"})
+# Tables that are not here.
+ELSEWHERE = frozenset({"governance.CallDetail", "governance.SubjectTag"})
 HIDDEN_OF = {
     "catalog.Blob": frozenset[str](),
     "catalog.IdempotencyKey": frozenset({"body"}),
-    "governance.SubjectTag": frozenset({"hash"}),
 }
 # Columns of the lists; a model that is not named here shows its first fields.
 COLUMNS: dict[str, tuple[str, ...]] = {
@@ -65,8 +69,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "outcome",
         "failed_stage",
     ),
-    "governance.CallDetail": ("call",),
-    "governance.SubjectTag": ("call", "kind"),
 }
 MOST_COUNTED = 10_000
 
@@ -90,12 +92,12 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # the class ta
     actions = None
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Staff see everything there is."""
+        """As for each row."""
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Staff alone."""
-        return bool(request.user.is_active and request.user.is_staff)
+        """Administrators alone."""
+        return access.powers(request).is_admin
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Nobody."""
@@ -143,7 +145,8 @@ def _is_reference(model: type[Model], name: str) -> bool:
     return isinstance(field, Field) and isinstance(field, ForeignKey)
 
 
-admin.site.site_header = admin.site.site_title = "Quartermaster"
 for _model in apps.get_models():
+    if _model._meta.label in ELSEWHERE:
+        continue
     if _model._meta.app_label in {"catalog", "governance", "auth", "django_celery_beat"}:
         _register(_model)

@@ -48,10 +48,10 @@ MAX_TRACE_BYTES = 5 * MIB
 MAX_BODY_BYTES = LIMITS.max_bundle_bytes * 4 // 3 + MIB
 
 INSTALLED_APPS = [
-    "portal",
+    "portal.apps.PortalConfig",
     "governance",
     "catalog",
-    "django.contrib.admin",
+    "portal.apps.WindowConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
