@@ -9,6 +9,9 @@ import pytest
 from pytest_django import Settings
 
 from catalog import resolution, tokens
+from tests.chromium import browser
+
+__all__ = ["browser", "clean_process"]
 
 
 @pytest.fixture(autouse=True)

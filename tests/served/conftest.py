@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.requirements import find_browser
 from tests.served.instance import Instance, serve_instance
-
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="session")
@@ -20,20 +17,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
         yield instance
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """A headless Chromium."""
-    path = find_browser()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
+def page(browser: Browser) -> Iterator[Page]:
     """A page without cookies."""
-    context = chromium.new_context()
+    context = browser.new_context()
     context.set_default_timeout(10_000)
     yield context.new_page()
     context.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import urllib.request
 from io import BytesIO
@@ -13,6 +12,7 @@ from zipfile import ZipFile
 import pytest
 from agent_framework import AgentSession, SessionContext, SkillsProvider
 
+from tests.chromium import run
 from tests.served.instance import Instance
 
 
@@ -46,7 +46,7 @@ def test_every_bundle_loads_and_gives_its_instructions(
     folder, loaded = skills_folder
     assert len(loaded) >= 14
 
-    instructions, contents = asyncio.run(read_through_provider(folder, list(loaded)))
+    instructions, contents = run(read_through_provider(folder, list(loaded)))
     for name, content in contents.items():
         assert f"<name>{name}</name>" in instructions
         assert loaded[name]["instructions"].strip() in content, name

@@ -321,10 +321,10 @@ def test_chinese_and_russian_steps_are_read_too() -> None:
 )
 def test_no_text_takes_long(piece: str) -> None:
     text = piece * (300_000 // len(piece))
-    started = time.monotonic()
+    started = time.process_time()
     check(text)
     check_workflow(text, None, path="SKILL.md", body_line=1)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 PIECES = st.sampled_from(
@@ -355,7 +355,7 @@ def test_never_raises(text: str) -> None:
 def test_many_references_and_many_files_do_not_take_long() -> None:
     files = [File(f"references/part-{n:04}/notes-on-napkins.md", b"# Notes\n") for n in range(900)]
     links = "".join(f"[x](references/part-{n}/notes-on-napkins.md)\n" for n in range(15_000))
-    started = time.monotonic()
+    started = time.process_time()
     findings = check(links, *files)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
     assert len(told(findings, "broken-reference")) == 20

@@ -44,9 +44,9 @@ def _read(case: dict[str, Any]) -> tuple[list[Bundle], list[Finding]]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_the_verdict_is_as_expected(case: dict[str, Any]) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     _, findings = _read(case)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
     codes = {finding.code for finding in findings}
     refused = any(finding.severity == "error" for finding in findings)
     if case["expect"] == "accept":

@@ -80,10 +80,10 @@ def test_a_pattern_that_does_not_compile_is_told(pattern: str, problem: str) -> 
 
 @given(st.text(alphabet="ab.*+?()[]|{}1,^$\\d-", max_size=30))
 def test_judging_ends_soon_and_raises_nothing(pattern: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     if regexes.compile_problem(pattern) is None:
         regexes.is_unsafe(pattern)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 @given(st.text(alphabet="ab*+?()|", max_size=12))

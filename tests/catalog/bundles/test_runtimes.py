@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from catalog.bundles.layout import tree_of
 from catalog.bundles.reading import read_bundle
 from catalog.bundles.runtimes import RUNTIMES, Verdict, judge
 from tests.catalog.bundles.skills import BODY, DESCRIPTION, skill_file, tree
+from tests.chromium import run
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "real-skills"
 
@@ -225,7 +225,7 @@ def _loads_in_agent_framework(bundle: Bundle, root: Path) -> tuple[bool, set[str
         path = folder / ("SKILL.md" if file.path == "skill.md" else file.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(file.content)
-    skills: list[Any] = asyncio.run(FileSkillsSource(root).get_skills(SkillsSourceContext(agent=MagicMock())))
+    skills: list[Any] = run(FileSkillsSource(root).get_skills(SkillsSourceContext(agent=MagicMock())))
     if not skills:
         return False, set()
     seen = {item.name for skill in skills for item in (*skill._resources, *skill._scripts)}

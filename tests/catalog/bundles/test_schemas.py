@@ -155,11 +155,11 @@ def test_a_schema_that_doubles_at_every_level_is_given_up() -> None:
     value: dict[str, Any] = {}
     for _ in range(50):
         value = {"n": value}
-    started = time.monotonic()
+    started = time.process_time()
     assert check_value({"anyOf": [choice, choice]}, value) == [
         ("", "takes more work to check than is allowed")
     ]
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_deep_value_is_refused() -> None:

@@ -286,9 +286,9 @@ BOMBS = {
 @pytest.mark.parametrize("loader", LOADERS)
 @pytest.mark.parametrize("name", BOMBS)
 def test_no_text_takes_long(name: str, loader: object) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     read(BOMBS[name], loader)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 MARKS = "[]{}\"'#%@,\\\t\r\n\x85\ufeff\u2028\ud800é中"
