@@ -1,12 +1,15 @@
-"""What changes between two versions of a skill: files, permissions, risk, tools."""
+"""What changes between two versions of a skill: files, permissions, risk, tools, schemas."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from catalog import honesty, semver
 from catalog.models import Version
 from catalog.models.skills import Risk
+
+DECLARED = ("risk_level", "stability", "permissions", "tags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,100 @@ def compare(before: Version | None, after: Version) -> Comparison:
         tools_lost=tuple(sorted(tools_before - tools)),
         files=_changes(_files(before), _files(after)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredChange:
+    """A field of the declaration that is not the same in both."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """A difference of a schema: on the side of callers (input) or of their readers (output)."""
+
+    side: honesty.Side
+    where: str
+    what: str
+    part: semver.Part
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """How far a version number has to move for what changed, and how far it does.
+
+    `named` is the greatest part in which the numbers differ, or None where `after` is not the higher
+    one; `next` is the least honest number after `before`.
+    """
+
+    changes: tuple[honesty.Change, ...]
+    least: semver.Part
+    named: semver.Part | None
+    next: str
+
+    @property
+    def of_schemas(self) -> tuple[SchemaChange, ...]:
+        """The changes of the input and the output."""
+        told = ((_side(one.where), one) for one in self.changes)
+        return tuple(SchemaChange(side, one.where, one.what, one.part) for side, one in told if side)
+
+    @property
+    def why(self) -> tuple[honesty.Change, ...]:
+        """The changes that call for `least`."""
+        return tuple(one for one in self.changes if one.part == self.least)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether the number moves less than what changed calls for."""
+        parts = honesty.PARTS
+        return self.named is not None and parts.index(self.named) < parts.index(self.least)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether callers break under a number that says they do not; publishing refuses that."""
+        return self.falls_short and self.least == "major"
+
+
+def compare_declared(before: Version, after: Version) -> tuple[DeclaredChange, ...]:
+    """What is declared otherwise beside the bytes."""
+    old, new = before.declaration, after.declaration
+    return tuple(DeclaredChange(key, old[key], new[key]) for key in DECLARED if old[key] != new[key])
+
+
+def bump_of(before: Version, after: Version) -> Bump:
+    """The least bump from one version to another, and whether the number of `after` is honest."""
+    found = honesty.changes(promised_by(before), promised_by(after))
+    least = honesty.least_bump(found)
+    return Bump(found, least, _named(before.version, after.version), semver.bump(before.version, least))
+
+
+def promised_by(version: Version) -> honesty.Declared:
+    """What callers rely on in a version of the record."""
+    tools = version.fields.get("allowed_tools")
+    return honesty.Declared(
+        input_schema=version.fields.get("input_schema"),
+        output_schema=version.fields.get("output_schema"),
+        permissions=tuple(version.permissions),
+        allowed_tools=None if tools is None else tuple(tools),
+    )
+
+
+def _side(where: str) -> honesty.Side | None:
+    if where.startswith("input_schema"):
+        return "input"
+    return "output" if where.startswith("output_schema") else None
+
+
+def _named(before: str, after: str) -> semver.Part | None:
+    if semver.precedence_key(after) <= semver.precedence_key(before):
+        return None
+    old, new = semver.parse(before), semver.parse(after)
+    if old.major != new.major:
+        return "major"
+    return "minor" if old.minor != new.minor else "patch"
 
 
 def _tools(version: Version | None) -> set[str]:

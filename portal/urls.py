@@ -9,6 +9,7 @@ from portal.views import (
     accounts,
     agents,
     approvals,
+    comparison,
     errors,
     health,
     publish,
@@ -30,6 +31,7 @@ urlpatterns = [
     path("publish/check/", publish.publish_check, name="publish-check"),
     path("skills/<str:name>/", skills.skill_detail, name="skill-detail"),
     path("skills/<str:name>/files/", versions.version_files, name="version-files"),
+    path("skills/<str:name>/compare/", comparison.version_compare, name="version-compare"),
     path("skills/<str:name>/versions/", versions.version_list, name="version-list"),
     path("skills/<str:name>/versions/<str:version>/", versions.version_detail, name="version-detail"),
     path(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from portal.api.shapes.cards import FILE
+from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
 from portal.api.shapes.publishing import FINDING, PUBLISH_FORM, PUBLISH_JSON, RESULT
 from portal.api.shapes.releases import ACT, PROPOSE, RELEASE, RELEASE_FIELDS
@@ -72,6 +73,7 @@ SHAPES: dict[str, Shape] = {
     "VersionRow": record(**VERSION_FIELDS),
     "VersionPage": page("VersionRow"),
     "Version": VERSION,
+    "Compared": COMPARED,
     "Reason": record(reason=TEXT),
     "Propose": PROPOSE,
     "Act": ACT,
