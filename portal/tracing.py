@@ -1,21 +1,42 @@
-"""Traces as their pages list them: what was asked for, and pages by key (newest first)."""
+"""Calls as pages and the API list them: what was asked for, and pages by key (newest first)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
 from catalog.resolution import folder_of
-from governance.masks import masker
+from governance.masks import stored_id
 from governance.models import Call
 
 PAGE_SIZE = 50
 # A text is looked for in no index; without a start of its own the search ends here.
 SEARCH_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is looked for among the calls; "" and None ask for nothing.
+
+    `until` is the first moment that is not wanted any more.
+    """
+
+    text: str = ""
+    skill: str = ""
+    version: str = ""
+    environment: str = ""
+    agent: str = ""
+    outcome: str = ""
+    stage: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def search_days(self) -> int:
+        """How many days a search for the text goes back; 0 where it has a start of its own, or is none."""
+        return SEARCH_DAYS if self.text and not self.since else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +48,38 @@ class CallPage:
     older: str
 
 
-def filter_calls(calls: QuerySet[Call], asked: Mapping[str, Any], *, now: datetime) -> QuerySet[Call]:
-    """The calls that match the cleaned fields of a `TraceFilter`."""
-    if asked.get("environment"):
-        calls = calls.filter(environment=asked["environment"])
-    if asked.get("skill"):
-        name = asked["skill"]
-        calls = calls.filter(Q(skill__folder=folder_of(name)) | Q(skill=None, skill_text=name))
-    if asked.get("agent"):
-        calls = calls.filter(agent__name=asked["agent"])
-    for field, column in (("outcome", "outcome"), ("stage", "failed_stage")):
-        if asked.get(field):
-            calls = calls.filter(**{column: asked[field]})
-    since = asked.get("since")
-    if asked.get("q"):
-        calls = _search(calls, asked["q"])
-        since = since or now - timedelta(days=SEARCH_DAYS)
+def filter_calls(calls: QuerySet[Call], asked: Asked, *, now: datetime) -> QuerySet[Call]:
+    """The calls that match. What was masked on the way in is found by what it was."""
+    exact = {
+        "version_text": stored_id("version_text", asked.version),
+        "environment__name": asked.environment,
+        "agent__name": asked.agent,
+        "outcome": asked.outcome,
+        "failed_stage": asked.stage,
+    }
+    calls = calls.filter(**{column: value for column, value in exact.items() if value})
+    if asked.skill:
+        named = stored_id("skill_text", asked.skill)
+        calls = calls.filter(Q(skill__folder=folder_of(asked.skill)) | Q(skill=None, skill_text=named))
+    if asked.text:
+        calls = _search(calls, asked.text)
+    since = asked.since
+    if asked.search_days:
+        since = (min(asked.until, now) if asked.until else now) - timedelta(days=asked.search_days)
     if since:
         calls = calls.filter(started_at__gte=since)
-    if asked.get("until"):
-        calls = calls.filter(started_at__lte=asked["until"])
+    if asked.until:
+        calls = calls.filter(started_at__lt=asked.until)
     return calls
 
 
 def _search(calls: QuerySet[Call], text: str) -> QuerySet[Call]:
-    """By trace id, skill or error; masked as the calls were, so that a personal value finds its mask."""
-    masked = str(masker().mask_text(text).value)
-    return calls.filter(
-        Q(trace_id=masked) | Q(skill_text__icontains=masked) | Q(error_code__icontains=masked)
-    )
+    """By the trace's id, or a part of the skill, the error or the intent."""
+    found = Q(trace_id=trace_id_of(text))
+    for column in ("skill_text", "error_code", "user_intent"):
+        path = "detail__user_intent" if column == "user_intent" else column
+        found |= Q(**{f"{path}__icontains": stored_id(column, text)})
+    return calls.filter(found)
 
 
 def page_of(calls: QuerySet[Call], *, before: str = "", after: str = "", size: int = PAGE_SIZE) -> CallPage:
@@ -85,8 +109,8 @@ def page_of(calls: QuerySet[Call], *, before: str = "", after: str = "", size: i
 
 
 def trace_id_of(text: str) -> str:
-    """A trace id as it is stored: masked and cut, as every text that agents sent was."""
-    return str(masker().mask_text(text).value)[:200]
+    """A trace id as it is stored."""
+    return stored_id("trace_id", text)
 
 
 def _write(rows: list[Call]) -> str:

@@ -12,8 +12,7 @@ from django.utils.dateparse import parse_datetime
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from governance.masks import masker
-from governance.models import Call
+from governance.models import Call, CallDetail
 from governance.traces import MOST_CALLS, ingest, readable_calls
 from portal import access
 from portal.api import examples
@@ -25,16 +24,9 @@ from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of
 from portal.api.rendering import TolerantJSONParser
+from portal.tracing import SEARCH_DAYS, Asked, filter_calls, trace_id_of
 
 EARLIEST, LATEST = 1900, 9000
-EXACT = {
-    "skill": "skill_text",
-    "version": "version_text",
-    "environment": "environment__name",
-    "agent": "agent__name",
-    "outcome": "outcome",
-    "stage": "failed_stage",
-}
 
 
 @described(
@@ -54,7 +46,7 @@ EXACT = {
     answers={200: "CallPage"},
     problems=(400,),
     query={
-        "skill": "As the agent named it.",
+        "skill": "In either spelling of its name, or as the agent named it where it is none of ours.",
         "version": "As the agent named it.",
         "environment": "The name of an environment.",
         "agent": "The name of an agent.",
@@ -62,7 +54,8 @@ EXACT = {
         "stage": "The stage that failed.",
         "since": "The earliest start, RFC 3339.",
         "until": "Before this start, RFC 3339.",
-        "q": "Part of the user's intent.",
+        "q": "A trace's id, or part of a skill's name, an error code or the user's intent. Without since the "
+        f"search goes back {SEARCH_DAYS} days, from until or from now.",
         **CURSOR,
     },
 )
@@ -72,19 +65,21 @@ def trace_list(request: Request) -> Response:
     """Report calls, or read them."""
     if request.method == "POST":
         return _report(request)
-    calls = readable_calls(access.powers(request)).select_related("agent", "environment")
-    asked = request.query_params
-    for name, column in EXACT.items():
-        if value := asked.get(name):
-            calls = calls.filter(**{column: masker().mask_text(value).value})
-    if since := asked.get("since"):
-        calls = calls.filter(started_at__gte=read_moment("since", since))
-    if until := asked.get("until"):
-        calls = calls.filter(started_at__lt=read_moment("until", until))
-    if q := asked.get("q", "").strip():
-        # What was masked on the way in is found by what it was.
-        calls = calls.filter(detail__user_intent__icontains=masker().mask_text(q).value)
+    seen = readable_calls(access.powers(request)).select_related("agent", "environment")
+    calls = filter_calls(seen, _asked(request), now=timezone.now())
     return Response(page_of(request, calls, key="-started_at", show=show_call))
+
+
+def _asked(request: Request) -> Asked:
+    sent = request.query_params
+    since, until = sent.get("since"), sent.get("until")
+    texts = ("skill", "version", "environment", "agent", "outcome", "stage")
+    return Asked(
+        text=sent.get("q", "").strip(),
+        since=read_moment("since", since) if since else None,
+        until=read_moment("until", until) if until else None,
+        **{name: sent.get(name, "") for name in texts},
+    )
 
 
 def _report(request: Request) -> Response:
@@ -128,7 +123,7 @@ def trace_detail(request: Request, trace_id: str) -> Response:
     """The calls of one trace."""
     calls = list(
         readable_calls(access.powers(request))
-        .filter(trace_id=masker().mask_text(trace_id).value)
+        .filter(trace_id=trace_id_of(trace_id))
         .select_related("agent", "environment", "detail")
         .order_by("started_at", "pk")[:1000]
     )
@@ -184,8 +179,8 @@ def show_call(call: Call) -> dict[str, Any]:
 
 
 def show_detail(call: Call) -> dict[str, Any]:
-    """The masked payloads of a call."""
-    detail = call.detail
+    """The masked payloads of a call; empty where none is kept."""
+    detail: CallDetail = getattr(call, "detail", None) or CallDetail()
     return {
         "user_intent": detail.user_intent,
         "candidates": detail.candidates,

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Environment
 from governance.models.traces import Outcome, Stage
+from portal.tracing import Asked
 
 
 class MomentInput(forms.DateTimeInput):
@@ -24,7 +25,7 @@ class TraceFilter(forms.Form):
     use_required_attribute = False
 
     q = forms.CharField(
-        label=_("Trace id, skill or error"),
+        label=_("Trace id, skill, error or intent"),
         required=False,
         max_length=200,
         widget=forms.TextInput(attrs={"type": "search"}),
@@ -46,3 +47,19 @@ class TraceFilter(forms.Form):
     agent = forms.CharField(label=_("Agent"), required=False, max_length=64)
     since = forms.DateTimeField(label=_("From"), required=False, widget=MomentInput())
     until = forms.DateTimeField(label=_("To"), required=False, widget=MomentInput())
+
+    def asked(self) -> Asked:
+        """What the fields ask for; one that is not valid asks for nothing."""
+        self.full_clean()
+        sent = self.cleaned_data
+        environment = sent.get("environment")
+        return Asked(
+            text=sent.get("q", ""),
+            skill=sent.get("skill", ""),
+            environment=environment.name if environment else "",
+            agent=sent.get("agent", ""),
+            outcome=sent.get("outcome", ""),
+            stage=sent.get("stage", ""),
+            since=sent.get("since"),
+            until=sent.get("until"),
+        )

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from governance.models import Call, CallDetail
@@ -16,9 +17,10 @@ from portal import access
 from portal.access import NotFound
 from portal.forms.traces import TraceFilter
 from portal.fragments import render_part
-from portal.shell import Shell
+from portal.shell import shell_of
 from portal.strips import Step, strip_of
-from portal.tracing import SEARCH_DAYS, filter_calls, page_of, trace_id_of
+from portal.tracing import Asked, filter_calls, page_of, trace_id_of
+from portal.waterfall import Bar, draw
 
 MOST_CALLS = 100
 FILTERS = tuple(TraceFilter.base_fields)
@@ -31,7 +33,7 @@ class Row:
     call: Call
     strip: tuple[Step, ...]
     detail: CallDetail | None = None
-    spans: tuple[dict[str, Any], ...] = ()
+    spans: tuple[Bar, ...] = ()
 
     @property
     def failed(self) -> Step | None:
@@ -43,9 +45,9 @@ class Row:
 def trace_list(request: HttpRequest) -> HttpResponse:
     """The calls that the user may read and that match, by key, newest first."""
     powers = access.powers(request)
-    form = TraceFilter(_asked(request))
+    form = TraceFilter(_query_of(request))
     calls = readable_calls(powers)
-    asked = {name: form.cleaned_data.get(name) for name in FILTERS} if form.is_valid() else form.cleaned_data
+    asked = form.asked()
     page = page_of(
         filter_calls(calls, asked, now=timezone.now()),
         before=request.GET.get("before", ""),
@@ -55,8 +57,8 @@ def trace_list(request: HttpRequest) -> HttpResponse:
         "form": form,
         "rows": [Row(call, strip_of(call.outcome, call.failed_stage)) for call in page.calls],
         "page": page,
-        "filtered": any(asked.values()),
-        "search_days": SEARCH_DAYS if asked.get("q") and not asked.get("since") else 0,
+        "filtered": asked != Asked(),
+        "search_days": asked.search_days,
         "any_calls": bool(page.calls) or calls.exists(),
         "may_read": powers.reads_some_traces,
         "query": _query(form.data),
@@ -76,38 +78,21 @@ def trace_detail(request: HttpRequest, trace_id: str) -> HttpResponse:
     )
     rows = [_row(call) for call in calls]
     if not rows:
-        raise NotFound(stored)
+        raise NotFound(_("There is no such trace"))
     context = {"trace_id": stored, "rows": rows[:MOST_CALLS], "more": len(rows) > MOST_CALLS}
     return render(request, "traces/trace_detail.html", context)
 
 
 def _row(call: Call) -> Row:
     detail: CallDetail | None = getattr(call, "detail", None)
-    spans = [span for span in (detail.spans if detail else []) if isinstance(span, dict)]
-    end = max((span["start_ms"] + span["duration_ms"] for span in spans), default=0)
-    drawn = tuple(_drawn(span, max(end, call.duration_ms, 1), spans) for span in spans)
-    return Row(call, strip_of(call.outcome, call.failed_stage), detail, drawn)
+    bars = draw(detail.spans, call_ms=call.duration_ms) if detail else ()
+    return Row(call, strip_of(call.outcome, call.failed_stage), detail, bars)
 
 
-def _drawn(span: dict[str, Any], total: int, spans: list[dict[str, Any]]) -> dict[str, Any]:
-    """The span with its bar in hundredths of the call, and how deep it lies (0 to 2)."""
-    parents = {one["span_id"]: one["parent_id"] for one in spans}
-    depth, parent = 0, span["parent_id"]
-    while parent in parents and depth < 2:
-        depth, parent = depth + 1, parents[parent]
-    left = 100 * span["start_ms"] / total
-    return {
-        **span,
-        "depth": depth,
-        "x": f"{left:.2f}",
-        "width": f"{max(0.5, 100 * span['duration_ms'] / total):.2f}",
-    }
-
-
-def _asked(request: HttpRequest) -> QueryDict:
+def _query_of(request: HttpRequest) -> QueryDict:
     """The address's filters; without an environment in it the one that is chosen in the sidebar."""
     asked = request.GET.copy()
-    chosen = Shell(request).environment
+    chosen = shell_of(request).environment
     if "environment" not in asked and chosen:
         asked["environment"] = chosen.name
     return asked

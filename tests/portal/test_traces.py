@@ -223,3 +223,23 @@ def test_a_call_without_payloads_is_shown(lena: Client, desk: Agent) -> None:
     report(desk, {})
     Call.objects.get().detail.delete()
     assert "No payload is kept for this call." in text_of(lena.get("/traces/trace-0/"))
+
+
+def test_bare_digits_are_an_id(lena: Client, desk: Agent) -> None:
+    report(desk, {"trace_id": "13812345678"})
+    assert lena.get("/traces/13812345678/").status_code == 200
+    assert "13812345678" in text_of(lena.get("/traces/", {"q": "13812345678"}))
+    assert "/traces/13812345678/" in text_of(lena.get("/search/", {"q": "1381234"}))
+
+
+def test_a_part_of_the_intent_is_found(lena: Client, desk: Agent) -> None:
+    report(desk, {"user_intent": "Give the money back"}, {})
+    text = text_of(lena.get("/traces/", {"q": "MONEY"}))
+    assert "/traces/trace-0/" in text
+    assert "/traces/trace-1/" not in text
+
+
+def test_what_is_not_there_is_said_in_words(lena: Client) -> None:
+    answer = lena.get("/traces/mara@example.org/")
+    assert answer.status_code == 404
+    assert "There is no such trace" in text_of(answer)

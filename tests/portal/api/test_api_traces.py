@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from catalog.models import Skill, State, Version
-from governance.models import Call, TaskOutcome
+from governance.models import Call, CallDetail, TaskOutcome
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 from tests.portal.api.conftest import caller
@@ -143,7 +145,8 @@ def test_tasks(desk: Caller) -> None:
     assert TaskOutcome.objects.count() == 1
 
 
-def test_filters(desk: Caller, lena: Caller) -> None:
+def test_filters(desk: Caller, lena: Caller, refunds: Version) -> None:
+    ever = "since=2001-01-01T00:00:00Z"
     report(
         desk,
         call("c-1", started_at="2026-11-30T10:00:00Z", user_intent="Refund 100% of it"),
@@ -157,6 +160,7 @@ def test_filters(desk: Caller, lena: Caller) -> None:
     for query, ids in {
         "": ["c-1", "c-2", "c-3"],
         "skill=refund-check": ["c-1", "c-3"],
+        "skill=refund.check": ["c-1", "c-3"],
         "version=2.0.0": ["c-2"],
         "environment=production": ["c-1", "c-2", "c-3"],
         "environment=staging": [],
@@ -165,10 +169,11 @@ def test_filters(desk: Caller, lena: Caller) -> None:
         "stage=output": ["c-3"],
         "since=2026-11-30T11:00:00Z": ["c-3"],
         "until=2026-11-30T10:30:00Z": ["c-1", "c-2"],
-        "q=REFUND": ["c-1"],
-        "q=100%25": ["c-1"],
-        "q=ina@example.com": ["c-3"],
-        "q=%25": ["c-1"],
+        f"q=REFUND&{ever}": ["c-1", "c-3"],
+        f"q=100%25&{ever}": ["c-1"],
+        f"q=ina@example.com&{ever}": ["c-3"],
+        f"q=%25&{ever}": ["c-1"],
+        f"q=t-1&{ever}": ["c-1", "c-2", "c-3"],
     }.items():
         assert found(query) == ids, query
     for bad in ("since=x", "until=0001-01-01T00:00:00%2B14:00", "since=9999-12-31T23:59:59-14:00"):
@@ -202,3 +207,36 @@ def test_who_reads_traces(cast: make.Cast, desk: Caller, refunds: Version) -> No
 def test_a_trace_id_may_hold_a_slash(desk: Caller, lena: Caller) -> None:
     report(desk, call(trace_id="a/b c"))
     assert lena.get("traces/a/b%20c").json()["calls"][0]["call_id"] == "c-1"
+
+
+def test_bare_digits_are_an_id(desk: Caller, lena: Caller) -> None:
+    report(desk, call(trace_id="13812345678"))
+    assert lena.get("traces/13812345678").json()["trace_id"] == "13812345678"
+
+
+def test_a_personal_value_in_an_id_finds_its_mask(desk: Caller, lena: Caller) -> None:
+    report(desk, call(trace_id="mara@example.org", skill="ina@example.org", version="+49 30 901820"))
+    assert lena.get("traces/mara@example.org").json()["calls"][0]["call_id"] == "c-1"
+    for query in ("skill=ina@example.org", "version=%2B49 30 901820"):
+        assert len(lena.get(f"traces?{query}").json()["items"]) == 1, query
+
+
+def test_a_search_without_a_start_goes_back_thirty_days(desk: Caller, lena: Caller) -> None:
+    now = timezone.now()
+    for name, days in (("c-new", 29), ("c-old", 31)):
+        report(desk, call(name, started_at=(now - timedelta(days=days)).isoformat(), error_code="late"))
+
+    def found(query: str) -> list[str]:
+        return [item["call_id"] for item in lena.get(f"traces?{query}").json()["items"]]
+
+    assert found("q=late") == ["c-new"]
+    assert found("q=late&since=2001-01-01T00:00:00Z") == ["c-new", "c-old"]
+    until = (now - timedelta(days=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert found(f"q=late&until={until}") == ["c-old"]
+
+
+def test_a_call_without_payloads_is_answered(desk: Caller, lena: Caller) -> None:
+    report(desk, call())
+    CallDetail.objects.all().delete()
+    (read,) = lena.get("traces/t-1").json()["calls"]
+    assert (read["user_intent"], read["parameters"], read["spans"]) == ("", None, [])
