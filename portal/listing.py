@@ -261,18 +261,29 @@ def with_risk(skills: QuerySet[Skill], risks: Iterable[str]) -> QuerySet[Skill]:
     return skills.annotate(asked_rank=RISK).filter(asked_rank__in=ranks)
 
 
-def in_environments(skills: QuerySet[Skill], names: Iterable[str]) -> QuerySet[Skill]:
-    """Skills of which a version is served in one of the environments."""
-    served = Release.objects.filter(skill=OuterRef("pk"), state__in=SERVED, environment__name__in=list(names))
-    return skills.filter(Exists(served))
+def in_environments(
+    skills: QuerySet[Skill], names: Iterable[str], *, states: Iterable[str] = SERVED
+) -> QuerySet[Skill]:
+    """Skills of which a version is served in one of the environments, or has a release in these states."""
+    return _with_release(skills, Release.objects.filter(environment__name__in=list(names)), states)
+
+
+def anywhere(skills: QuerySet[Skill], *, states: Iterable[str]) -> QuerySet[Skill]:
+    """Skills with a release in one of the states, wherever it is and however old."""
+    return _with_release(skills, Release.objects.all(), states)
+
+
+def _with_release(
+    skills: QuerySet[Skill], releases: QuerySet[Release], states: Iterable[str]
+) -> QuerySet[Skill]:
+    return skills.filter(Exists(releases.filter(skill=OuterRef("pk"), state__in=list(states))))
 
 
 def in_states(
     skills: QuerySet[Skill], states: Iterable[str], *, environment: Environment | None, now: datetime
 ) -> QuerySet[Skill]:
     """Skills with a release in one of the states."""
-    releases = state_releases(environment, now).filter(skill=OuterRef("pk"), state__in=list(states))
-    return skills.filter(Exists(releases))
+    return _with_release(skills, state_releases(environment, now), states)
 
 
 def tagged(skills: QuerySet[Skill], tags: Iterable[str]) -> QuerySet[Skill]:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog.access import visible_skills
-from catalog.bundles.bundle import RISKS
 from catalog.models import Release, Skill, State
 from portal import access
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
 from portal.api.paging import page_of
-
-SERVED = (State.LIVE, State.CANARY)
+from portal.listing import RANKS, SERVED, anywhere, in_environments, tagged, with_risk, with_words
 
 
 @described(
@@ -26,7 +24,7 @@ SERVED = (State.LIVE, State.CANARY)
     answers={200: "SkillPage"},
     problems=(400,),
     query={
-        "q": "Part of a name or description, or a tag.",
+        "q": "Words, each a part of the name, the description or a tag.",
         "team": "The slug of the owning team.",
         "set": "The slug of a skill set.",
         "tag": "A tag of the latest version.",
@@ -52,37 +50,24 @@ def skill_detail(request: Request, name: str) -> Response:
 
 
 def _filtered(request: Request, skills: QuerySet[Skill]) -> QuerySet[Skill]:
+    """The skills that match, by the rules of the catalog's page."""
     asked = request.query_params
-    if q := asked.get("q", "").strip():
-        skills = skills.filter(
-            Q(name__icontains=q) | Q(latest__description__icontains=q) | Q(tags__tag__iexact=q)
-        )
+    skills = with_words(skills, asked.get("q", ""))
     if team := asked.get("team"):
         skills = skills.filter(team__slug=team)
     if slug := asked.get("set"):
         skills = skills.filter(sets__slug=slug)
     if tag := asked.get("tag"):
-        skills = skills.filter(tags__tag=tag)
+        skills = tagged(skills, [tag])
     if risk := asked.get("risk"):
-        skills = skills.filter(_of_risk(risk))
-    environment, status = asked.get("environment"), asked.get("status")
-    if environment or status:
-        releases = (
-            Release.objects.filter(state=status) if status else Release.objects.filter(state__in=SERVED)
-        )
-        if environment:
-            releases = releases.filter(environment__name=environment)
-        skills = skills.filter(pk__in=releases.values("skill_id"))
-    return skills.distinct()
-
-
-def _of_risk(risk: str) -> Q:
-    """Skills whose latest version has this effective risk: the higher one of declared and suggested."""
-    if risk not in RISKS:
-        raise Problem("field-invalid", f"risk is not one of {', '.join(RISKS)}.")
-    known = RISKS[: RISKS.index(risk) + 1]
-    none_higher = Q(latest__risk_level__in=known, latest__suggested_risk__in=known)
-    return none_higher & (Q(latest__risk_level=risk) | Q(latest__suggested_risk=risk))
+        if risk not in RANKS:
+            raise Problem("field-invalid", f"risk is not one of {', '.join(RANKS)}.")
+        skills = with_risk(skills, [risk])
+    status = asked.get("status")
+    states = (status,) if status else SERVED
+    if environment := asked.get("environment"):
+        return in_environments(skills, [environment], states=states)
+    return anywhere(skills, states=states) if status else skills
 
 
 def _with_parts(skills: QuerySet[Skill]) -> QuerySet[Skill]:
