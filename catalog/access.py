@@ -188,3 +188,31 @@ def teams_to_publish_for(powers: Powers) -> QuerySet[Team]:
     if any(right.team_id is None for right in rights):
         return Team.objects.all()
     return Team.objects.filter(pk__in={right.team_id for right in rights})
+
+
+def releases_to_decide(powers: Powers) -> QuerySet[Release]:
+    """The visible releases that `Powers.may_decide` allows, whatever state they are in."""
+    return (
+        visible_releases(powers)
+        .filter(_within(powers, Role.APPROVER))
+        .exclude(proposer_id=powers.user_id)
+        .exclude(version__publisher_id=powers.user_id)
+    )
+
+
+def releases_to_start(powers: Powers) -> QuerySet[Release]:
+    """The visible releases that `Powers.may_start` allows, whatever state they are in."""
+    own = Q(environment__owner_may_start=True) & _within(powers, Role.PUBLISHER)
+    decided = releases_to_decide(powers).values("pk")
+    return visible_releases(powers).filter(own | Q(pk__in=decided))
+
+
+def _within(powers: Powers, role: Role) -> Q:
+    """Releases of the teams and environments for which some grant gives the role."""
+    scope = Q(pk__in=())
+    for right in powers.rights:
+        if right.role == role:
+            named = {"skill__team_id": right.team_id, "environment_id": right.environment_id}
+            part = Q(**{name: value for name, value in named.items() if value})
+            scope |= part or Q(pk__isnull=False)
+    return scope
