@@ -278,3 +278,8 @@ def _clearance(
         gates=seen.gates if seen else (),
         approvals=tuple(approval.user.username for approval in seen.approvals) if seen else (),
     )
+
+
+def holds(approval: Approval, release: Release) -> bool:
+    """Whether an approval is for what the release is now; both with what they refer to."""
+    return approval.voided_at is None and approval.bound_to == _bound_to(release.version, release.environment)
