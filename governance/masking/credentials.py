@@ -74,7 +74,7 @@ _GLUE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 _JWT_PART = re.compile(r"[A-Za-z0-9_-]*+")
-_JWT_REST = re.compile(r"\.[A-Za-z0-9_-]*+(?:\.?[A-Za-z0-9_-]{2,}+){0,3}(?<=[A-Za-z0-9_-])")
+_JWT_REST = re.compile(r"\.(?:[A-Za-z0-9_-]{4,}+|(?=\.))(?:\.?[A-Za-z0-9_-]{2,}+){0,3}(?<=[A-Za-z0-9_-])")
 _WEBHOOK = re.compile(
     r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_-]{20,128})"
     r"|discord(?:app)?\.com/api/webhooks/([0-9]{10,24}/[A-Za-z0-9_-]{20,128})"
@@ -102,8 +102,6 @@ _SCHEME_SIGNS = ("earer", "EARER", "asic", "ASIC")
 
 def find(text: str) -> Iterator[Span]:
     """Keys, JSON Web Tokens, private keys, webhooks, and credentials behind a scheme; the normal form is the value."""
-    if len(text) < 16:
-        return
     yield from _marked(text)
     yield from _keys(text, _UNMARKED)
     if "dapi" in text:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from governance.masking import addresses, credentials, emails, escapes, names, numbers, pairs
 from governance.masking.spans import Cover, Span, covers
-from governance.masking.words import PARTING
+from governance.masking.words import PARTING, WORD
 
 LONGEST = 5_000_000
 _SHORTEST = 3
@@ -32,7 +32,10 @@ _OTHER_CHARACTERS = re.compile(
     "[@:=<\\\\&%0-9_\\-\u2013\u2014\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff1a\uff1d\uff20-\uff3a\uff41-\uff5a\ufe6b密令钥鑰码碼]"
 )
 _WORDS = (*credentials.SIGNS, *pairs.SAID_SIGNS)
+_NAME = re.compile(r"[^\W\d][\w .-]{0,79}")
 _QUICK = 200
+_NEAR = 80
+_TOUCHING = WORD | frozenset("-+.@/~%")
 # Digits and signs that people type for the ASCII ones, one character for one: full width, Arabic, Persian, Hindi.
 _WIDE = re.compile("[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff01-\uff5e\ufe6b]")
 _ZEROS = (0x0660, 0x06F0, 0x0966)
@@ -83,6 +86,14 @@ def field(name: str) -> Field:
     return Field(names.role_of(name), is_plain(name) or next(spans_in(name), None) is None)
 
 
+def told_by(name: object) -> str:
+    """The role that `{"name": "Authorization", "value": …}` gives to its value; PLAIN where `name` is no such name."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        return names.PLAIN
+    about = field(name)
+    return about.role if about.plain else names.PLAIN
+
+
 def spans_in(text: str, role: str = names.PLAIN) -> Iterator[Span]:
     """All that must be masked in a text, as it is written and with its escapes undone."""
     yield from _found(text.replace(PARTING[1], " "), role)
@@ -110,6 +121,17 @@ def covers_in_each(texts: Sequence[str]) -> Iterator[tuple[int, list[Cover]]]:
         batch.append(cover._replace(start=cover.start - begin, end=cover.end - begin))
     if batch:
         yield number, batch
+
+
+def may_change(text: str, found: Sequence[Cover]) -> bool:
+    """Whether what stands around the covers may read otherwise once masks are there, so that it is searched again."""
+    for cover in found:
+        before, after = text[max(0, cover.start - _NEAR) : cover.start], text[cover.end : cover.end + _NEAR]
+        if before[-1:] in _TOUCHING or (after[:1] in _TOUCHING and after[:2].strip() not in (".", "")):
+            return True
+        if not is_plain(before.strip()) or not is_plain(after.strip()):
+            return True
+    return False
 
 
 def numbers_in(written: str, role: str) -> Iterator[Span]:

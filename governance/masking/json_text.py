@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from governance.masking import names
 from governance.masking.detection import field as field_of
-from governance.masking.detection import is_plain
+from governance.masking.detection import is_plain, told_by
 
 # Groups: a string without its quotes, the colon that makes it a key, a bracket, a number, another word, no JSON.
 _TOKEN = re.compile(
@@ -42,12 +42,13 @@ class _Bracket:
 class Editor:
     """Walks a document once and leaves it in `parts`.
 
-    `string` is told the place in `parts` of each string that is not plain, its text and its role, and puts it there
-    anew if it must; `number` answers the mask of a number as written, or nothing.
+    `name` answers the name of a field masked. `string` is told the place in `parts` of each string that is not plain,
+    its text and its role, and puts it there anew if it must; `number` answers the mask of a number, or nothing.
     """
 
     text: str
     parts: list[str]
+    name: Callable[[str], str]
     string: Callable[[int, str, str], None]
     number: Callable[[str, str], str]
     _copied: int = 0
@@ -107,11 +108,13 @@ class Editor:
         inside.key = name
         self._telling = name in names.TELLING
         about = field_of(name)
+        if not about.plain:
+            name = self.name(name)
+            about = field_of(name)
+            self._replace(match.start(1) - 1, match.end(1) + 1, encode(name))
         self._role = about.role
         if inside.role != names.PLAIN or inside.named != names.PLAIN:
             self._role = names.role_under(name, about.role, inside.role, inside.named)
-        if not about.plain:
-            self.string(self._part(match), name, names.PLAIN)
         return True
 
     def _string(self, match: re.Match[str]) -> None:
@@ -120,7 +123,7 @@ class Editor:
             self._telling = False
             inside = self._open[-1]
             if inside.key != "type":
-                inside.named = names.role_of(value)
+                inside.named = told_by(value)
             elif value in names.SCHEMA_TYPES:
                 inside.role = names.PLAIN
         if not is_plain(value, self._role):

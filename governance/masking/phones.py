@@ -43,6 +43,7 @@ _ABROAD = re.compile(rf"[1-9](?:{_WIDE}[0-9]){{5,16}}+")
 _DATE = re.compile(
     r"[0-9]{1,2}([./\-])[0-9]{1,2}\1(?:19|20)?[0-9]{2}(?![0-9]|[./\-][0-9])|(?:19|20)[0-9]{2}([./\-])[0-9]{1,2}\2[0-9]{1,2}(?![0-9])"
 )
+_FEWEST = 7
 _GROUP = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
 _ANY = re.compile(rf"[0-9](?:{_WIDE}[0-9]){{5,14}}+")
@@ -128,11 +129,13 @@ def spoken_at(text: str, start: int, named: bool) -> Span | None:
     match = _ANY.match(text, start)
     if not match or _DATE.match(text, start):
         return None
-    begin, end = _opened(text, start, match.end()), match.end()
-    if not stands_alone(text, begin, end):
-        return None
-    first, *others = readings(_digits(match.group()))
-    return Span(begin, end, PHONE, first, tuple(others))
+    begin = _opened(text, start, match.end())
+    for end in reversed([group.end() for group in _GROUP.finditer(text, start, match.end())]):
+        digits = _digits(text[start:end])
+        if len(digits) >= _FEWEST and stands_alone(text, begin, end):
+            first, *others = readings(digits)
+            return Span(begin, end, PHONE, first, tuple(others))
+    return None
 
 
 def _digits(text: str) -> str:

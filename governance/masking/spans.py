@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from governance.masking.masks import JWT, KEY, RANK, SECRET, TOKEN
-from governance.masking.words import WORD
 
 # Kinds with a form of their own, and kinds that only a name or a word before them gives away.
 _OF_ISSUERS = frozenset((KEY, JWT))
 _GUESSED = frozenset((SECRET, TOKEN))
-_TOUCHING = WORD | frozenset("-+.@/~%")
 
 
 class Span(NamedTuple):
@@ -56,14 +54,6 @@ def covers(spans: Iterable[Span]) -> list[Cover]:
         elif span.end > last.end or span.unescaped or span.kind in _OF_ISSUERS or last.named.kind in _GUESSED:
             found[-1] = _join(last, span)
     return found
-
-
-def touches(text: str, cover: Cover) -> bool:
-    """Whether what stands beside the cover may read otherwise once a mask is there."""
-    before, after = text[cover.start - 1 : cover.start], text[cover.end : cover.end + 1]
-    if before in _TOUCHING or (after in _TOUCHING and after != "."):
-        return True
-    return after == "." and text[cover.end + 1 : cover.end + 2] in WORD
 
 
 def _join(cover: Cover, span: Span) -> Cover:

@@ -57,6 +57,8 @@ def value_at(text: str, at: int, name: str) -> tuple[int, int] | None:
     if shape:
         match = shape.match(text, at)
         return match.span("value") if match else None
+    if MASK.match(text, at):
+        return None
     lower = name.lower()
     if lower.endswith("cookie"):
         match = _COOKIES.match(text, at)
@@ -105,6 +107,8 @@ def is_nothing(value: str, role: str) -> bool:
     if not any(char.isalnum() for char in stripped) or _is_masked(stripped):
         return True
     if stripped.lower() in _NOTHING or _PLACEHOLDER.match(stripped) or _CODE.match(stripped):
+        return True
+    if role == names.COOKIE and MASK.search(stripped):
         return True
     if role == names.WEAK and stripped.isdigit():
         return len(stripped) <= _FEW_DIGITS and not 4 <= len(stripped) <= 8

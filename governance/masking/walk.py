@@ -7,6 +7,7 @@ masked on the spot.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from governance.masking import detection, escapes, names, values
 from governance.masking.json_text import Editor, encode, may_be_json
 from governance.masking.masks import Masked, SubjectTag, spell, tag_of
-from governance.masking.spans import Cover, covers, touches
+from governance.masking.spans import Cover, covers
 from governance.masking.words import PARTING
 
 DEEPEST = 100
@@ -24,6 +25,7 @@ TOO_DEEP = "[TOO DEEP]"
 TOO_LONG = "[TOO LONG]"
 _LONG = 4000
 _ROUNDS = 3
+_OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]{0,40}")
 _SMALLEST = 100
 _LARGEST = 10**20
 _AMOUNTS = frozenset((names.MEASURE, names.OPAQUE, names.ABOUT))
@@ -58,7 +60,7 @@ class Walk:
         """The value masked, whatever it is, and the tags of what was masked in it."""
         root: list[Any] = [None]
         self._put(root, 0, value, role, 0)
-        self._search(self._slots)
+        self._search()
         for slot, parts in self._documents:
             slot.settle("".join(parts))
         return Masked(root[0], frozenset(self._tags))
@@ -94,11 +96,12 @@ class Walk:
             name, own = key, role
             if type(key) is str:
                 about = detection.field(key)
-                own = about.role
-                if role != names.PLAIN or named != names.PLAIN:
-                    own = names.role_under(key, own, role, named)
                 if not about.plain:
                     name = _free(self._running(key, names.PLAIN), masked)
+                    about = detection.field(name)
+                own = about.role
+                if role != names.PLAIN or named != names.PLAIN:
+                    own = names.role_under(name, own, role, named)
             elif type(key) is int or type(key) is float:
                 name = _free(self._number(key, names.PLAIN), masked)
             self._put(masked, name, one, own, depth)
@@ -108,9 +111,14 @@ class Walk:
         for place, one in enumerate(value):
             own = role
             # Arguments of a program: ["--password", "…"]
-            if isinstance(before, str) and before.startswith("-") and isinstance(one, str) and one[:1] != "-":
+            if (
+                isinstance(before, str)
+                and isinstance(one, str)
+                and one[:1] != "-"
+                and _OPTION.fullmatch(before)
+            ):
                 named = names.role_of(before)
-                own = named if named in names.HIDDEN and "=" not in before else role
+                own = named if named in names.HIDDEN else role
             self._put(masked, place, one, own, depth)
             before = one
 
@@ -142,7 +150,10 @@ class Walk:
         def put_string(place: int, text: str, own: str) -> None:
             self._put_text(_Slot(parts, place, text, literal=True), own, depth + 1)
 
-        editor = Editor(slot.text, parts, put_string, self._written_number)
+        def mask_name(name: str) -> str:
+            return self._running(name, names.PLAIN)
+
+        editor = Editor(slot.text, parts, mask_name, put_string, self._written_number)
         stop = editor.edit(role)
         if stop is None:
             del self._slots[slots:], self._documents[documents:]
@@ -170,22 +181,26 @@ class Walk:
         masked = self._replace(written, covers(spans))
         return "" if masked == written else masked
 
-    def _search(self, slots: Sequence[_Slot]) -> None:
+    def _search(self) -> None:
         """Mask the texts that were gathered."""
-        if not slots:
-            return
-        for number, found in detection.covers_in_each([slot.text for slot in slots]):
-            slot = slots[number]
-            masked = self._replace(slot.text, found)
-            if any(touches(slot.text, cover) for cover in found):
-                masked = self._running(masked, names.PLAIN)
-            slot.settle(masked)
+        waiting = [(slot, slot.text) for slot in self._slots]
+        for _ in range(_ROUNDS):
+            if not waiting:
+                break
+            again = []
+            for number, found in detection.covers_in_each([text for _, text in waiting]):
+                slot, text = waiting[number]
+                masked = self._replace(text, found)
+                slot.settle(masked)
+                if detection.may_change(text, found):
+                    again.append((slot, masked))
+            waiting = again
 
     def _running(self, text: str, role: str) -> str:
         """A text masked; again until nothing is found, since a mask may part what was one before."""
         for _ in range(_ROUNDS):
             found = covers(detection.spans_in(text, role))
-            again = any(touches(text, cover) for cover in found)
+            again = detection.may_change(text, found)
             text = self._replace(text, found)
             if not again:
                 break
@@ -210,9 +225,8 @@ def _told(value: dict[Any, Any], role: str) -> tuple[str, str]:
     if isinstance(value.get("type"), str) and value["type"] in names.SCHEMA_TYPES:
         role = names.PLAIN
     for key in names.NAMING:
-        told = value.get(key)
-        if isinstance(told, str):
-            named = names.role_of(told)
+        if key in value:
+            named = detection.told_by(value[key])
     return role, named
 
 
