@@ -6,12 +6,14 @@ checked again inside its own transaction by the domain function that makes it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
+from catalog.journal import Actor
 from catalog.models import Agent, Environment, Grant, Release, Role, Skill, Team, User, Version
 
 
@@ -122,9 +124,10 @@ class Powers:
         """Withdraw a proposal: a publisher of the owning team."""
         return self.may_propose(release.skill, release.environment)
 
-    def may_manage_agents(self, team: Team) -> bool:
-        """Agents and tokens of a team: its publishers, and administrators."""
-        return self.is_admin or self._has(Role.PUBLISHER, team_id=team.pk)
+    def may_manage_agents(self, team: Team, environment: Environment | None = None) -> bool:
+        """Agents of a team, and their tokens in the environment: its publishers there, and administrators."""
+        where = environment.pk if environment else None
+        return self.is_admin or self._has(Role.PUBLISHER, team_id=team.pk, environment_id=where)
 
     @property
     def reads_some_traces(self) -> bool:
@@ -132,7 +135,7 @@ class Powers:
         return self._has(Role.ANALYST) or self.is_publisher
 
 
-def powers_of(user: User | AnonymousUser) -> Powers:
+def powers_of(user: User | AnonymousUser | None) -> Powers:
     """What the user may do now. A superuser is an administrator; someone signed out may nothing."""
     if not isinstance(user, User) or not user.is_active:
         return Powers(None)
@@ -145,6 +148,12 @@ def powers_of(user: User | AnonymousUser) -> Powers:
     if user.is_superuser:
         rights += (Right(Role.ADMIN),)
     return Powers(user.pk, rights)
+
+
+def require(actor: Actor, may: Callable[[Powers], bool], refusal: str) -> None:
+    """Raise NotAllowed with the refusal unless the actor may, as of now; the system may."""
+    if not actor.is_system and not may(powers_of(actor.user)):
+        raise NotAllowed(refusal)
 
 
 def visible_skills(powers: Powers) -> QuerySet[Skill]:

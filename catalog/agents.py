@@ -35,10 +35,10 @@ def create_agent(
 
     Raises NotAllowed, and NameTaken.
     """
-    if actor.user is not None and not access.powers_of(actor.user).may_manage_agents(team):
-        raise access.NotAllowed(f"Agents of {team.name} are made by its publishers.")
+    refusal = f"Agents of {team.name} are made by its publishers."
     try:
         with transaction.atomic():
+            access.require(actor, lambda powers: powers.may_manage_agents(team), refusal)
             agent = Agent.objects.create(
                 name=name,
                 description=description,

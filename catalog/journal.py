@@ -23,15 +23,27 @@ JSON = Mapping[str, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts, and from where: `user` is None for the system; `origin` is an address or a command."""
+    """Who acts, and from where: `origin` is an address or a command.
+
+    `is_system` is for a command or a job, which may what its code does. Without it and without a
+    user it is somebody signed out, who may nothing.
+    """
 
     user: User | None = None
     origin: str = ""
+    is_system: bool = False
+
+    @classmethod
+    def system(cls, origin: str) -> Actor:
+        """The installation itself: somebody at its command line, or a job."""
+        return cls(origin=origin, is_system=True)
 
     @property
     def name(self) -> str:
         """What the journal calls the actor."""
-        return self.user.username if self.user else "system"
+        if self.user is not None:
+            return self.user.username
+        return "system" if self.is_system else "nobody"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,10 +69,9 @@ def _served_in(version: Version) -> list[Environment]:
 
 
 def _ask(version: Version, verb: str, actor: Actor) -> None:
-    if actor.user is None:
-        return
-    powers = access.powers_of(actor.user)
-    if verb == "revoke" and not powers.is_admin:
-        raise access.NotAllowed("Revoking is for administrators.")
-    if verb != "revoke" and not powers.may_publish(version.skill.team):
-        raise access.NotAllowed(f"This needs the role publisher in {version.skill.team.name}.")
+    team = version.skill.team
+    if verb == "revoke":
+        access.require(actor, lambda powers: powers.is_admin, "Revoking is for administrators.")
+    else:
+        refusal = f"This needs the role publisher in {team.name}."
+        access.require(actor, lambda powers: powers.may_publish(team), refusal)

@@ -55,23 +55,18 @@ def issue_token(
     """Make a token of an agent in an environment, or of a user; answers the row and the secret.
 
     Raises BadToken for a scope that its kind does not have, for a life outside 1–365 days and for an
-    agent that is retired; NotAllowed where the actor does not manage the agent, or is not the user.
+    agent that is retired; NotAllowed where the actor does not manage the agent in that environment, or
+    is not the user: whoever held another's token would act in that one's name.
     """
     if (agent is None) == (user is None) or (agent is None) != (environment is None):
         raise BadToken("A token is of an agent in one environment, or of a user.")
-    if agent is not None and agent.retired_at is not None:
-        raise BadToken(f"The agent {agent.name} is retired; its tokens are refused.")
-    _ask(actor, agent=agent, user=user)
-    allowed = AGENT_SCOPES if agent else USER_SCOPES
-    unknown = sorted(set(scopes) - set(allowed))
-    if unknown or not scopes:
-        raise BadToken(
-            f"The scopes of this token are {', '.join(allowed)}; {', '.join(unknown) or 'none'} was asked for."
-        )
-    if not 1 <= days <= LONGEST_DAYS:
-        raise BadToken(f"A token lives 1 to {LONGEST_DAYS} days; {days} was asked for.")
+    _check_terms(AGENT_SCOPES if agent else USER_SCOPES, scopes, days)
     secret = f"qm_{secrets.token_urlsafe(32)}"
     with transaction.atomic():
+        if agent is not None:
+            _check_agent(actor, agent, environment)
+        elif actor.user != user and not actor.is_system:
+            raise access.NotAllowed("A token of a person is made by that person.")
         token = Token.objects.create(
             name=name,
             prefix=secret[:8],
@@ -101,10 +96,10 @@ def issue_token(
 def revoke_token(*, token: Token, actor: Actor, now: datetime) -> None:
     """End a token now; it is refused everywhere within two seconds. A second time changes nothing.
 
-    Raises NotAllowed as `issue_token` does.
+    Raises NotAllowed for all but the user, who manages the agent there, and administrators.
     """
-    _ask(actor, agent=token.agent, user=token.user)
     with transaction.atomic():
+        _ask_to_revoke(actor, token)
         if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now):
             journal.append(
                 actor=actor,
@@ -117,14 +112,31 @@ def revoke_token(*, token: Token, actor: Actor, now: datetime) -> None:
         _known.pop(token.sha256, None)
 
 
-def _ask(actor: Actor, *, agent: Agent | None, user: User | None) -> None:
-    if actor.user is None or (user is not None and user.pk == actor.user.pk):
-        return
-    powers = access.powers_of(actor.user)
-    if agent is not None and not powers.may_manage_agents(agent.team):
-        raise access.NotAllowed(f"Tokens of {agent.name} are for the publishers of {agent.team.name}.")
-    if user is not None and not powers.is_admin:
-        raise access.NotAllowed("Tokens of somebody else are for administrators.")
+def _check_terms(allowed: Sequence[str], scopes: Sequence[str], days: int) -> None:
+    unknown = sorted(set(scopes) - set(allowed))
+    if unknown or not scopes:
+        raise BadToken(
+            f"The scopes of this token are {', '.join(allowed)}; {', '.join(unknown) or 'none'} was asked for."
+        )
+    if not 1 <= days <= LONGEST_DAYS:
+        raise BadToken(f"A token lives 1 to {LONGEST_DAYS} days; {days} was asked for.")
+
+
+def _check_agent(actor: Actor, agent: Agent, environment: Environment | None) -> None:
+    refusal = f"Tokens of {agent.name} there are for the publishers of {agent.team.name}."
+    access.require(actor, lambda powers: powers.may_manage_agents(agent.team, environment), refusal)
+    if not Agent.objects.filter(pk=agent.pk, retired_at=None).exists():
+        raise BadToken(f"The agent {agent.name} is retired; its tokens are refused.")
+
+
+def _ask_to_revoke(actor: Actor, token: Token) -> None:
+    if token.agent is not None:
+        team, where = token.agent.team, token.environment
+        refusal = f"Tokens of {token.agent.name} there are for the publishers of {team.name}."
+        access.require(actor, lambda powers: powers.may_manage_agents(team, where), refusal)
+    elif actor.user != token.user:
+        refusal = "Tokens of somebody else are ended by administrators."
+        access.require(actor, lambda powers: powers.is_admin, refusal)
 
 
 def read_token(secret: str, *, now: datetime) -> Bearer | None:

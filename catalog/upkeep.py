@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from itertools import islice
 
 from django.db import transaction
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from catalog import blobs, journal
 from catalog.admission import declaration_digest
@@ -81,7 +82,8 @@ def _faults_of(version: Version, rows: list[BundleFile], files: list[File]) -> I
         yield f"{version} no longer has the digest that it was published with."
     elif [row.executable for row in rows] != [file.executable for file in files]:
         yield f"{version} no longer tells which of its files are executable."
-    if declaration_digest(version.declaration) != version.declaration_sha256:
+    undeclared = version.declared_risk not in {"", version.risk_level}
+    if undeclared or declaration_digest(version.declared) != version.declaration_sha256:
         yield f"{version} no longer declares what it was published with."
 
 
@@ -91,47 +93,60 @@ def sweep(*, now: datetime, grace: timedelta = GRACE) -> Swept:
     Each is looked at again under the lock of its row, which a publication of the same bytes holds
     until it commits.
     """
-    rows = 0
-    for digest in _unreferenced().filter(created_at__lt=now - grace).values_list("pk", flat=True):
-        rows += _drop_blob(digest)
-    files = 0
-    for path, written_at in blobs.list_files():
-        if written_at < now - grace:
-            files += _drop_stray(path)
+    before = now - grace
+    rows = sum(_drop_blob(digest, before) for digest in _unreferenced(before).values_list("pk", flat=True))
+    old = (path for path, written_at in blobs.list_files() if written_at < before)
+    files = sum(_drop_stray(path) for batch in _batches(old) for path in _without_row(batch))
     return Swept(rows=rows, files=files)
 
 
-def _unreferenced() -> QuerySet[Blob]:
-    return Blob.objects.filter(Q(files=None) & Q(artifacts=None))
+def _unreferenced(before: datetime) -> QuerySet[Blob]:
+    return Blob.objects.filter(files=None, artifacts=None, created_at__lt=before)
 
 
-def _drop_blob(digest: str) -> int:
+def _drop_blob(digest: str, before: datetime) -> int:
     with transaction.atomic():
         locked = Blob.objects.select_for_update().filter(pk=digest).first()
-        if locked is None or not _unreferenced().filter(pk=digest).exists():
+        if locked is None or not _unreferenced(before).filter(pk=digest).exists():
             return 0
         blobs.delete_blob(digest)
         locked.delete()
     return 1
 
 
+def _batches(paths: Iterable[str]) -> Iterator[list[str]]:
+    ahead = iter(paths)
+    while batch := list(islice(ahead, BATCH)):
+        yield batch
+
+
+def _without_row(paths: list[str]) -> list[str]:
+    """Those of the paths that are not where the bytes of a known blob lie."""
+    known = Blob.objects.filter(pk__in=[_digest_of(path) for path in paths]).values_list("pk", flat=True)
+    places = {blobs.path_of(digest) for digest in known}
+    return [path for path in paths if path not in places]
+
+
+def _digest_of(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
 def _drop_stray(path: str) -> int:
-    digest = path.rsplit("/", 1)[-1]
+    digest = _digest_of(path)
     if path != blobs.path_of(digest):
         blobs.store().delete(path)
         return 1
     with transaction.atomic():
         # A row of our own is the lock: a publication that comes meanwhile waits, and writes again.
-        if Blob.objects.bulk_create(
-            [Blob(sha256=digest, size=0, created_at=LOCK_TIME)], ignore_conflicts=True
-        ):
-            claimed = Blob.objects.filter(pk=digest, created_at=LOCK_TIME).delete()[0]
-            if claimed:
-                blobs.delete_blob(digest)
-                return 1
-    return 0
+        row = Blob(sha256=digest, size=0, created_at=LOCK_TIME)
+        Blob.objects.bulk_create([row], ignore_conflicts=True)
+        if not Blob.objects.filter(pk=digest, created_at=LOCK_TIME).delete()[0]:
+            return 0
+        blobs.delete_blob(digest)
+    return 1
 
 
+BATCH = 500
 # No blob is this old; it marks the row of a sweep.
 LOCK_TIME = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 

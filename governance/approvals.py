@@ -181,7 +181,7 @@ def expire_proposals(*, now: datetime) -> int:
     for release in late.select_related("environment", "version"):
         clearance = _clearance("expire", release.version, release.environment)
         try:
-            releases.expire(release=release, clearance=clearance, actor=Actor(origin="scheduler"), now=now)
+            releases.expire(release=release, clearance=clearance, actor=Actor.system("scheduler"), now=now)
             closed += 1
         except releases.WrongState:
             continue
@@ -251,7 +251,7 @@ def _reason(text: str) -> str:
 
 
 def _powers(actor: Actor) -> Powers:
-    return access.powers_of(actor.user) if actor.user else Powers(None)
+    return access.powers_of(actor.user)
 
 
 def _bound_to(version: Version, environment: Environment) -> str:

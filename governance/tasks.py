@@ -18,7 +18,7 @@ def sweep(**_: object) -> None:
         swept = upkeep.sweep(now=now)
         return {"rows": swept.rows, "files": swept.files}
 
-    jobs.run_once(name="sweep", period=f"{now:%Y-%m-%d}", work=work, now=now)
+    jobs.run_once(name="sweep", period=f"{now:%Y-%m-%d}", work=work, clock=timezone.now)
 
 
 @shared_task
@@ -29,4 +29,4 @@ def forget(**_: object) -> None:
     def work() -> dict[str, int]:
         return {"expired": approvals.expire_proposals(now=now), "forgotten": upkeep.forget(now=now)}
 
-    jobs.run_once(name="forget", period=f"{now:%Y-%m-%dT%H}", work=work, now=now)
+    jobs.run_once(name="forget", period=f"{now:%Y-%m-%dT%H}", work=work, clock=timezone.now)

@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def actor(user: User | None) -> Actor:
-    """The user as somebody who acts."""
-    return Actor(user=user, origin="127.0.0.1")
+    """The user as somebody who acts, or the system."""
+    return Actor(user=user, origin="127.0.0.1", is_system=user is None)
 
 
 def verbs() -> list[str]:

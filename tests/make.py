@@ -162,8 +162,9 @@ def publication(
         bundle=bundle,
         team=team,
         declared=Declared(**declared),
-        actor=Actor(user=publisher, origin="127.0.0.1"),
+        actor=Actor(user=publisher, origin="127.0.0.1", is_system=publisher is None),
         provenance=dict(provenance or {"form": "zip", "file": "upload.zip"}),
+        limits=Limits(),
         now=now,
     )
 
@@ -283,7 +284,7 @@ def token(
 ) -> tuple[Token, str]:
     """A token of an agent in an environment, or of a user: the row and the secret."""
     return tokens.issue_token(
-        actor=Actor(user=user),
+        actor=Actor(user=user) if user else Actor.system("test"),
         scopes=scopes or (("feed",) if agent else ("read",)),
         now=now or datetime.now(UTC),
         agent=agent,

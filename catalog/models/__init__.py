@@ -3,7 +3,16 @@
 from catalog.models.agents import Agent, Session, Token
 from catalog.models.people import Grant, Role, Team, User
 from catalog.models.record import IdempotencyKey, JobRun, JournalEntry, JournalHead
-from catalog.models.releases import Approval, Confirmation, Environment, Release, Revision, State, Transition
+from catalog.models.releases import (
+    SERVED,
+    Approval,
+    Confirmation,
+    Environment,
+    Release,
+    Revision,
+    State,
+    Transition,
+)
 from catalog.models.skills import (
     Blob,
     BundleFile,
@@ -18,6 +27,7 @@ from catalog.models.skills import (
 )
 
 __all__ = [
+    "SERVED",
     "Agent",
     "Approval",
     "Blob",

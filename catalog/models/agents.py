@@ -42,10 +42,10 @@ class Token(models.Model):
     name = models.CharField(max_length=120, blank=True)
     prefix = models.CharField(max_length=16)
     sha256 = models.CharField(max_length=64, unique=True)
-    agent = models.ForeignKey(Agent, models.CASCADE, null=True, blank=True, related_name="tokens")
-    environment = models.ForeignKey(Environment, models.CASCADE, null=True, blank=True, related_name="tokens")
+    agent = models.ForeignKey(Agent, models.PROTECT, null=True, blank=True, related_name="tokens")
+    environment = models.ForeignKey(Environment, models.PROTECT, null=True, blank=True, related_name="tokens")
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="tokens"
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="tokens"
     )
     scopes = models.JSONField(default=list)
     created_at = models.DateTimeField()
@@ -71,8 +71,8 @@ class Session(models.Model):
     """A set of skills frozen for one run of an agent (spec 5.4)."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    agent = models.ForeignKey(Agent, models.CASCADE, related_name="sessions")
-    environment = models.ForeignKey(Environment, models.CASCADE, related_name="sessions")
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="sessions")
+    environment = models.ForeignKey(Environment, models.PROTECT, related_name="sessions")
     session_id = models.CharField(max_length=200)
     mode = models.CharField(max_length=24)
     scripts = models.BooleanField(default=False)

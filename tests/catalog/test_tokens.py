@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from catalog import tokens
+from catalog import lifecycle, publishing, tokens
 from catalog.access import NotAllowed
+from catalog.admission import Declared
+from catalog.agents import create_agent
+from catalog.bundles.files import Limits
+from catalog.journal import Actor
 from catalog.models import Role, Token
 from catalog.tokens import BadToken, issue_token, read_token, revoke_token
 from tests import cast as crew
@@ -134,7 +138,7 @@ def test_whose_agents_tokens_one_may_issue_and_end(cast: make.Cast, name: str, a
         of_agent(cast, agent=agent, actor=who)
         revoke_token(token=token, actor=who, now=make.NOW)
         return
-    with pytest.raises(NotAllowed, match=r"^Tokens of front-desk are for the publishers of Payments.$"):
+    with pytest.raises(NotAllowed, match=r"^Tokens of front-desk there are for the publishers of Payments.$"):
         of_agent(cast, agent=agent, actor=who)
     with pytest.raises(NotAllowed):
         revoke_token(token=token, actor=who, now=make.NOW)
@@ -143,9 +147,51 @@ def test_whose_agents_tokens_one_may_issue_and_end(cast: make.Cast, name: str, a
 
 
 def test_nobody_issues_tokens_of_somebody_else(cast: make.Cast) -> None:
-    with pytest.raises(NotAllowed, match=r"^Tokens of somebody else are for administrators.$"):
-        issue_token(actor=crew.actor(cast.ines), user=cast.mara, scopes=["release"], now=make.NOW)
-    issue_token(actor=crew.actor(cast.ada), user=cast.mara, scopes=["release"], now=make.NOW)
+    """Nor does an administrator, who could then approve in that one's name."""
+    for actor in (crew.actor(cast.ines), crew.actor(cast.ada), Actor(origin="127.0.0.1")):
+        with pytest.raises(NotAllowed, match=r"^A token of a person is made by that person.$"):
+            issue_token(actor=actor, user=cast.mara, scopes=["release"], now=make.NOW)
+    issue_token(actor=Actor.system("command"), user=cast.mara, scopes=["release"], now=make.NOW)
+
+
+@pytest.mark.parametrize(("name", "allowed"), [("ines", False), ("ada", True), ("mara", True)])
+def test_who_ends_a_token_of_a_person(cast: make.Cast, name: str, allowed: bool) -> None:
+    token, _ = make.token(user=cast.mara)
+    if allowed:
+        revoke_token(token=token, actor=crew.actor(getattr(cast, name)), now=make.NOW)
+    else:
+        with pytest.raises(NotAllowed, match=r"^Tokens of somebody else are ended by administrators.$"):
+            revoke_token(token=token, actor=crew.actor(cast.ines), now=make.NOW)
+    token.refresh_from_db()
+    assert (token.revoked_at is not None) is allowed
+
+
+def test_a_publisher_of_one_environment_manages_its_tokens_alone(cast: make.Cast) -> None:
+    make.grant(cast.nora, "publisher", team=cast.payments, environment=make.environment("staging"))
+    agent, nora = make.agent(team=cast.payments), crew.actor(cast.nora)
+    of_agent(cast, agent=agent, actor=nora, environment=make.environment("staging"))
+    with pytest.raises(NotAllowed):
+        of_agent(cast, agent=agent, actor=nora)
+    token, _ = of_agent(cast, agent=agent)
+    with pytest.raises(NotAllowed):
+        revoke_token(token=token, actor=nora, now=make.NOW)
+
+
+def test_somebody_signed_out_may_nothing(cast: make.Cast) -> None:
+    nobody = Actor(origin="127.0.0.1")
+    with pytest.raises(NotAllowed):
+        of_agent(cast, actor=nobody)
+    with pytest.raises(NotAllowed):
+        create_agent(name="front", team=cast.payments, actor=nobody, now=make.NOW)
+    version = make.version(cast=cast)
+    for change in (lifecycle.deprecate, lifecycle.yank, lifecycle.revoke):
+        with pytest.raises(NotAllowed):
+            change(version=version, actor=nobody, reason="", now=make.NOW)
+    with pytest.raises(NotAllowed):
+        publishing.publish(
+            bundle=make.bundle({"SKILL.md": make.skill_md()}, folder="refund-check"), team=cast.payments,
+            declared=Declared(), actor=nobody, provenance={}, limits=Limits(), now=make.NOW,
+        )  # fmt: skip
 
 
 def test_a_revocation_holds_at_once_here_and_within_a_second_elsewhere(cast: make.Cast) -> None:

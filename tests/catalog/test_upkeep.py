@@ -7,11 +7,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
 
-from catalog import blobs, journal, publishing, upkeep
+from catalog import blobs, insertion, journal, upkeep
 from catalog.bundles.bundle import Bundle
 from catalog.models import Blob, BundleFile, Dependency, IdempotencyKey, JobRun, JournalEntry, Skill, Version
 from catalog.upkeep import GRACE, Swept, find_faults, sweep
@@ -120,7 +121,11 @@ def test_an_artifact_that_is_lost(tmp_path: Path) -> None:
             "refund-check 1.0.0 no longer tells which of its files are executable.",
         ),
         (
-            lambda: Version.objects.update(risk_level="high"),
+            lambda: Version.objects.update(declared_risk="high"),
+            "refund-check 1.0.0 no longer declares what it was published with.",
+        ),
+        (
+            lambda: Version.objects.update(declared_risk="low", risk_level="high"),
             "refund-check 1.0.0 no longer declares what it was published with.",
         ),
         (
@@ -239,9 +244,9 @@ def test_a_publication_during_the_sweep_keeps_its_bytes(
     orphan(RULES, hours=48)
     drop = upkeep._drop_blob
 
-    def publish_first(digest: str) -> int:
+    def publish_first(digest: str, before: datetime) -> int:
         make.publication(bundle(), team=team)
-        return drop(digest)
+        return drop(digest, before)
 
     monkeypatch.setattr(upkeep, "_drop_blob", publish_first)
     assert sweep(now=now()).rows == 0
@@ -285,7 +290,7 @@ def test_blobs_that_a_sweep_took_meanwhile_are_made_again(monkeypatch: pytest.Mo
         return made
 
     monkeypatch.setattr(Blob.objects, "bulk_create", taken_once)
-    publishing._hold_blobs(content, now=make.NOW)
+    insertion.hold_blobs(content, {}, now=make.NOW)
     assert asked == [1, 1]
     assert Blob.objects.count() == 1
 
@@ -298,6 +303,6 @@ def test_answers_and_runs_are_forgotten_in_time() -> None:
         IdempotencyKey.objects.create(token=token, key=key, request_sha256="0" * 64, created_at=then)
     for period, days in (("new", 364), ("old", 366)):
         then = make.NOW - timedelta(days=days)
-        JobRun.objects.create(name="sweep", period=period, started_at=then, leased_until=then)
+        JobRun.objects.create(name="sweep", period=period, owner=uuid4(), started_at=then, leased_until=then)
     assert upkeep.forget(now=make.NOW) == 2
     assert IdempotencyKey.objects.get().key == JobRun.objects.get().period == "new"

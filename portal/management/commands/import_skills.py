@@ -108,7 +108,7 @@ def _read(directories: list[Path]) -> Upload:
 def _actor(username: str | None) -> Actor:
     origin = origin_of("import")
     if not username:
-        return Actor(origin=origin)
+        return Actor.system(origin)
     user = User.objects.filter(username=username).first()
     if user is None:
         raise CommandError(f"There is no user {username}.")

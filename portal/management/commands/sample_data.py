@@ -41,7 +41,7 @@ class Command(BaseCommand):
         Player(plan, now).play()
         calls = Calls(plan, now).report()
         journal.append(
-            actor=journal.Actor(origin=ORIGIN),
+            actor=journal.Actor.system(ORIGIN),
             verb="sample.load",
             target="catalog",
             after={"skills": Skill.objects.count(), "calls": calls},

@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Make and print the token; raises CommandError for what cannot be."""
         scopes = [scope for word in options["scopes"] for scope in word.split(",") if scope]
-        actor = Actor(origin=origin_of("command"))
+        actor = Actor.system(origin_of("command"))
         make = self._user_token if options["kind"] == "user" else self._agent_token
         try:
             with transaction.atomic():
