@@ -8,7 +8,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
@@ -21,7 +21,7 @@ from catalog.access import (
     visible_versions,
 )
 from catalog.journal import Actor
-from catalog.models import Agent, Approval, Release, Role, Skill, State, User, Version
+from catalog.models import Agent, Release, Skill, User, Version
 
 NEAR_NAMES = 3
 
@@ -113,21 +113,6 @@ def near_names(skills: QuerySet[Skill], name: str) -> tuple[str, ...]:
     return tuple(get_close_matches(name.lower(), names, n=NEAR_NAMES, cutoff=0.5))
 
 
-def releases_to_decide(held: Powers) -> QuerySet[Release]:
-    """The proposals that this user may approve or reject and has not approved yet."""
-    scope = Q(pk__in=())
-    for right in held.rights:
-        if right.role == Role.APPROVER:
-            part = Q()
-            if right.team_id:
-                part &= Q(skill__team_id=right.team_id)
-            if right.environment_id:
-                part &= Q(environment_id=right.environment_id)
-            scope |= part or Q(pk__isnull=False)
-    mine = Approval.objects.filter(release=OuterRef("pk"), user=held.user_id, voided_at=None)
-    return (
-        visible_releases(held)
-        .filter(scope, ~Exists(mine), state=State.PROPOSED)
-        .exclude(proposer_id=held.user_id)
-        .exclude(version__publisher_id=held.user_id)
-    )
+def may_download(request: HttpRequest, version: Version) -> bool:
+    """Whether the user gets the bytes of a version: those of a revoked one go to administrators alone."""
+    return version.revoked_at is None or powers(request).is_admin

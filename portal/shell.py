@@ -17,19 +17,20 @@ from django.utils.translation import gettext as _
 from catalog.access import Powers
 from catalog.models import Environment, Role
 from portal import access
+from portal.waiting import count_to_decide
 
 MOST_SHOWN = 99
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An entry of the navigation; `count` says how much waits behind it."""
+    """An entry of the navigation; `count` says how much waits behind it, None where nothing is counted."""
 
     title: str
     icon: str
     url: str
     current: bool
-    count: str = ""
+    count: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,7 @@ class Shell:
     @cached_property
     def inbox_count(self) -> str:
         """How many releases wait for this user, counted up to a limit."""
-        if not self.powers.is_approver:
-            return ""
-        count = access.releases_to_decide(self.powers)[: MOST_SHOWN + 1].count()
+        count = count_to_decide(self.powers)
         return "" if not count else f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count)
 
     @cached_property
@@ -99,7 +98,7 @@ class Shell:
             groups.append((_("Connect"), [self._link(_("Agents"), "agent", "agent-list", "agent-")]))
         return tuple(Group(title, tuple(links)) for title, links in groups)
 
-    def _link(self, title: str, icon: str, name: str, *prefixes: str, count: str = "") -> Link:
+    def _link(self, title: str, icon: str, name: str, *prefixes: str, count: str | None = None) -> Link:
         match = self.request.resolver_match
         here = match.url_name if match and match.url_name else ""
         return Link(title, icon, reverse(name), here.startswith(prefixes), count)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
-from catalog.access import Powers, visible_releases
+from catalog.access import Powers, releases_to_decide, releases_to_start, visible_releases
 from catalog.availability import unmet
 from catalog.models import Approval, Release, State
+from governance.approvals import holds
 from governance.gates import policy_of, subject_of
 from governance.policy import gates_of, needs_of
-from portal.access import releases_to_decide
 
 MOST = 100
 
@@ -46,15 +46,10 @@ class Inbox:
 
 def inbox_of(powers: Powers) -> Inbox:
     """What waits for the user, by what they can do about it; each release once."""
-    seen = visible_releases(powers)
-    mine = _rows(
-        seen.filter(proposer_id=powers.user_id, state__in=(State.PROPOSED, State.APPROVED, State.CANARY))
-    )
-    decide = _rows(releases_to_decide(powers)) if powers.is_approver else []
-    approved = _rows(seen.filter(_approved_by(powers), state=State.PROPOSED)) if powers.is_approver else []
-    start = []
-    if powers.is_approver or powers.is_publisher:
-        start = [one for one in _rows(seen.filter(state=State.APPROVED)) if powers.may_start(one)]
+    open_ones = (State.PROPOSED, State.APPROVED, State.CANARY)
+    decide, approved = _decide(powers)
+    start = _rows(releases_to_start(powers).filter(state=State.APPROVED))
+    mine = _rows(visible_releases(powers).filter(proposer_id=powers.user_id, state__in=open_ones))
     known = {one.pk for one in start}
     live = _live([*decide, *start, *approved, *mine])
     return Inbox(
@@ -65,15 +60,34 @@ def inbox_of(powers: Powers) -> Inbox:
     )
 
 
-def _approved_by(powers: Powers) -> Q:
-    held = Approval.objects.filter(user=powers.user_id, voided_at=None)
-    return Q(pk__in=held.values("release_id"))
+def count_to_decide(powers: Powers) -> int:
+    """How many proposals wait for this user's decision, counted up to `MOST`."""
+    return len(_decide(powers)[0]) if powers.is_approver else 0
+
+
+def _decide(powers: Powers) -> tuple[list[Release], list[Release]]:
+    """The proposals that the user has yet to decide on, and those that they approved as they are now."""
+    if not powers.is_approver:
+        return [], []
+    signed = Approval.objects.filter(release=OuterRef("pk"), user=powers.user_id, voided_at=None)
+    proposals = releases_to_decide(powers).filter(state=State.PROPOSED)
+    untouched, touched = _rows(proposals.exclude(Exists(signed))), _rows(proposals.filter(Exists(signed)))
+    approved = [one for one in touched if any(held.user_id == powers.user_id for held in _held(one))]
+    # An approval of something else, such as an earlier policy, has to be given again.
+    decide = [*untouched, *(one for one in touched if one not in approved)]
+    return sorted(decide, key=lambda one: (one.proposed_at, one.pk))[:MOST], approved
+
+
+def _held(release: Release) -> list[Approval]:
+    """The approvals that hold, by the rule of the release's own page."""
+    signed: list[Approval] = release.signed  # type: ignore[attr-defined]  # by the prefetch of `_rows`
+    return [one for one in signed if holds(one, release)]
 
 
 def _rows(releases: QuerySet[Release]) -> list[Release]:
     """The oldest of these, with all that a row shows."""
     related = releases.select_related("environment", "skill__team", "version__publisher", "proposer")
-    approvals = Prefetch("approvals", Approval.objects.filter(voided_at=None), to_attr="held_approvals")
+    approvals = Prefetch("approvals", Approval.objects.filter(voided_at=None), to_attr="signed")
     found = related.prefetch_related(approvals, "version__dependencies").order_by("proposed_at", "pk")
     return list(found[:MOST])
 
@@ -100,7 +114,7 @@ def _waiting(release: Release, live: Mapping[tuple[UUID, str], str]) -> Waiting:
     shut = [gate.detail for gate in gates_of(policy, subject) if not gate.passed]
     return Waiting(
         release=release,
-        held=len(release.held_approvals),  # type: ignore[attr-defined]  # by the prefetch above
+        held=len(_held(release)),
         needed=needs_of(policy, subject).approvals,
         shut=(*shut, *unmet(wanted, here)),
         live=here.get(release.skill.folder, ""),

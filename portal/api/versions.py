@@ -144,9 +144,9 @@ ACTIONS: dict[str, tuple[str, Callable[..., Version]]] = {
 
 
 def _readable(request: Request, name: str, version: str) -> Version:
-    """The version, unless its bytes are given to nobody any more."""
+    """The version, unless its bytes are not for this user any more."""
     found = access.version_read(request, name, version)
-    if found.revoked_at:
+    if not access.may_download(request, found):
         raise Problem("version-revoked", f"{found} was revoked and is not given out.", status=410)
     return found
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from catalog.models import State, User
+from catalog.access import powers_of, releases_to_decide, releases_to_start
+from catalog.models import Environment, Release, State, User
+from portal import waiting
 from tests import make
 from tests.portal.answers import HTMX, text_of
 
@@ -96,3 +98,55 @@ def test_queries_do_not_grow_with_the_rows(
         answer = client.get("/inbox/", headers=HTMX)
     assert text_of(answer).count("0 of 1") == 8
     assert "<html" not in text_of(answer)
+
+
+def test_what_others_decide_does_not_crowd_out_what_this_user_does(
+    client: Client, cast: make.Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "MOST", 2)
+    for n in range(4):
+        make.release(
+            make.version(f"skill-{'abcd'[n]}", cast=cast), "production", cast=cast, state=State.APPROVED
+        )
+    theirs = make.version("order-lookup", team=cast.support, publisher=cast.sven)
+    Environment.objects.filter(name="production").update(owner_may_start=True)
+    make.release(theirs, "production", cast=cast, proposer=cast.sven, state=State.APPROVED)
+    assert "order-lookup" in inbox(client, cast.sven)
+
+
+@pytest.mark.parametrize("owner_may_start", [True, False])
+def test_the_rights_are_the_same_as_a_query(cast: make.Cast, owner_may_start: bool) -> None:
+    Environment.objects.update(owner_may_start=owner_may_start)
+    make.grant(cast.nora, "approver", team=cast.support)
+    make.grant(cast.ravi, "publisher", environment=make.environment("staging"))
+    for place in ("staging", "production"):
+        make.release(make.version(f"refund-{place}", cast=cast), place, cast=cast, state=State.PROPOSED)
+        version = make.version(f"order-{place}", team=cast.support, publisher=cast.sven)
+        make.release(version, place, cast=cast, state=State.APPROVED, proposer=cast.sven)
+    for user in (cast.ines, cast.sven, cast.mara, cast.otto, cast.lena, cast.ravi, cast.ada, cast.nora):
+        powers = powers_of(user)
+        every = list(Release.objects.select_related("version", "skill", "environment"))
+        assert set(releases_to_decide(powers)) == {one for one in every if powers.may_decide(one)}
+        assert set(releases_to_start(powers)) == {one for one in every if powers.may_start(one)}
+
+
+def test_an_approval_of_something_else_counts_no_more(client: Client, cast: make.Cast) -> None:
+    version = make.version(cast=cast, risk_level="high")
+    release = make.release(version, "production", cast=cast, state=State.PROPOSED)
+    client.force_login(cast.mara)
+    client.post(f"/releases/{release.pk}/approve/", {"confirm": "refund-check"})
+    release.approvals.update(bound_to="0" * 64)
+    text = inbox(client, cast.mara)
+    assert "Waiting for your decision" in text
+    assert "0 of 2" in text
+    assert 'id="inbox-count">1<' in text
+    assert "0 of 2" in text_of(client.get(f"/releases/{release.pk}/"))
+
+
+def test_the_count_beside_the_link_comes_along(client: Client, cast: make.Cast) -> None:
+    release = make.release(make.version(cast=cast), "production", cast=cast, state=State.PROPOSED)
+    assert inbox(client, cast.mara).count('id="inbox-count"') == 1
+    part = text_of(client.get("/inbox/", headers=HTMX))
+    assert 'id="inbox-count" hx-swap-oob="true">1<' in part
+    answer = client.post(f"/releases/{release.pk}/approve/", headers=HTMX)
+    assert 'id="inbox-count" hidden hx-swap-oob="true">' in text_of(answer)

@@ -80,6 +80,7 @@ def test_yank_deprecate_and_revoke(cast: make.Cast, refunds: Version) -> None:
     assert ada.post(f"{base}/revoke", {"reason": "Malware."}).json()["revoked_at"]
     for path in ("bundle.zip", "files/SKILL.md"):
         assert_problem(ines.get(f"{base}/{path}"), 410, "version-revoked")
+        assert ada.get(f"{base}/{path}").status_code == 200  # to look into what happened
     assert ines.get(base).json()["revoked_at"]
 
 
