@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext as _
 
 from catalog.access import Powers
+from catalog.journal import Actor
 from catalog.models import Release, State
 from catalog.releases import STARTS_FROM
+from governance import approvals
 from governance.approvals import VOIDED, Review, why_not_decide
 
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What an action does, what it takes of a form or a body, and what of that it cannot do without."""
+
+    perform: Callable[..., Release]
+    takes: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
 # In the order in which they are offered: what moves the release on comes first.
-ACTIONS = ("approve", "start", "advance", "reject", "withdraw", "halt", "rollback")
+ACTIONS: Mapping[str, Act] = {
+    "approve": Act(approvals.approve, ("note", "confirm")),
+    "start": Act(approvals.start, ("percent",)),
+    "advance": Act(approvals.advance, ("percent",), needs=("percent",)),
+    "reject": Act(approvals.reject, ("reason",)),
+    "withdraw": Act(approvals.withdraw, ("reason",)),
+    "halt": Act(approvals.halt, ("reason",)),
+    "rollback": Act(approvals.roll_back, ("reason",)),
+}
 MAIN = frozenset({"approve", "start", "advance"})
 GRAVE = frozenset({"reject", "halt", "rollback"})
+
+
+def perform(
+    action: str, release: Release, sent: Mapping[str, Any], *, actor: Actor, now: datetime
+) -> Release:
+    """Do one of `ACTIONS` with what was sent; raises KeyError for any other, and what the domain raises."""
+    act = ACTIONS[action]
+    taken = {name: sent[name] for name in act.takes}
+    return act.perform(release=release, actor=actor, now=now, **taken)
 
 
 @dataclass(frozen=True, slots=True)

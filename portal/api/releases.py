@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog.access import visible_releases
-from catalog.journal import Actor
 from catalog.models import Environment, Release, State
 from governance import approvals
 from governance.approvals import review
@@ -26,6 +23,7 @@ from portal.api.errors import Problem
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of
+from portal.decisions import ACTIONS, perform
 
 
 @described(
@@ -141,63 +139,23 @@ def release_act(request: Request, release_id: UUID, action: str) -> Response:
     if action not in ACTIONS:
         raise Problem("action-unknown", f"{action} is no action; there are {', '.join(ACTIONS)}.", status=404)
     release, fields = access.release_read(request, release_id), Fields(request.data)
-    changed = ACTIONS[action](release, fields, actor_of(request), timezone.now())
+    sent = _sent(action, fields)
+    changed = perform(action, release, sent, actor=actor_of(request), now=timezone.now())
     return Response(show_release(changed))
 
 
-def _approve(release: Release, fields: Fields, actor: Actor, now: datetime) -> Release:
-    note, confirm = fields.text("note"), fields.text("confirm")
+def _sent(action: str, fields: Fields) -> dict[str, Any]:
+    """What the action takes of the body; raises Problem."""
+    act = ACTIONS[action]
+    sent: dict[str, Any] = {
+        name: fields.number(name, least=1, most=100) if name == "percent" else fields.text(name)
+        for name in act.takes
+    }
     fields.check()
-    return approvals.approve(release=release, actor=actor, note=note, confirm=confirm, now=now)
-
-
-def _reject(release: Release, fields: Fields, actor: Actor, now: datetime) -> Release:
-    reason = fields.text("reason")
-    fields.check()
-    return approvals.reject(release=release, actor=actor, reason=reason, now=now)
-
-
-def _withdraw(release: Release, fields: Fields, actor: Actor, now: datetime) -> Release:
-    reason = fields.text("reason")
-    fields.check()
-    return approvals.withdraw(release=release, actor=actor, reason=reason, now=now)
-
-
-def _start(release: Release, fields: Fields, actor: Actor, now: datetime) -> Release:
-    percent = fields.number("percent", least=1, most=100)
-    fields.check()
-    return approvals.start(release=release, actor=actor, percent=percent, now=now)
-
-
-def _advance(release: Release, fields: Fields, actor: Actor, now: datetime) -> Release:
-    percent = fields.number("percent", least=1, most=100)
-    fields.check()
-    if percent is None:
-        raise Problem("field-invalid", "percent is missing.", status=422)
-    return approvals.advance(release=release, actor=actor, percent=percent, now=now)
-
-
-def _halt(release: Release, fields: Fields, actor: Actor, now: datetime) -> Release:
-    reason = fields.text("reason")
-    fields.check()
-    return approvals.halt(release=release, actor=actor, reason=reason, now=now)
-
-
-def _roll_back(release: Release, fields: Fields, actor: Actor, now: datetime) -> Release:
-    reason = fields.text("reason")
-    fields.check()
-    return approvals.roll_back(release=release, actor=actor, reason=reason, now=now)
-
-
-ACTIONS: dict[str, Callable[[Release, Fields, Actor, datetime], Release]] = {
-    "approve": _approve,
-    "reject": _reject,
-    "withdraw": _withdraw,
-    "start": _start,
-    "advance": _advance,
-    "halt": _halt,
-    "rollback": _roll_back,
-}
+    missing = [name for name in act.needs if not sent[name]]
+    if missing:
+        raise Problem("field-invalid", f"{missing[0]} is missing.", status=422)
+    return sent
 
 
 def show_row(release: Release) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -21,7 +21,8 @@ from governance import approvals
 from governance.gates import check_gates, policy_of, subject_of
 from governance.policy import needs_of
 from portal import access
-from portal.decisions import ACTIONS
+from portal.access import NotFound
+from portal.decisions import ACTIONS, perform
 from portal.forms.releases import DecisionForm, ProposeForm
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
@@ -93,15 +94,15 @@ def release_detail(request: HttpRequest, release_id: UUID) -> HttpResponse:
 def release_act(request: HttpRequest, release_id: UUID, action: str) -> HttpResponse:
     """Do one thing with a release; what is missing comes back with its form, a lost race with the page."""
     if action not in ACTIONS:
-        raise Http404(action)
+        raise NotFound(_("There is no such action"))
     release = access.release_read(request, release_id)
     form = DecisionForm(request.POST)
-    if action == "advance" and form.is_valid() and not form.cleaned_data["percent"]:
+    if "percent" in ACTIONS[action].needs and form.is_valid() and not form.cleaned_data["percent"]:
         form.add_error("percent", _("Give the share of callers, 1 to 100."))
     if not form.is_valid():
         return _ask_again(request, release, action, form)
     try:
-        changed = _perform(action, release, request, form.cleaned_data)
+        changed = perform(action, release, form.cleaned_data, actor=access.actor(request), now=timezone.now())
     except approvals.ReasonMissing as missing:
         form.add_error("reason", str(missing))
     except approvals.NotConfirmed as missing:
@@ -111,25 +112,6 @@ def release_act(request: HttpRequest, release_id: UUID, action: str) -> HttpResp
     else:
         return _done(request, release_id, changed)
     return _ask_again(request, release, action, form)
-
-
-def _perform(action: str, release: Release, request: HttpRequest, data: dict[str, Any]) -> Release:
-    actor, now = access.actor(request), timezone.now()
-    if action == "approve":
-        return approvals.approve(
-            release=release, actor=actor, now=now, note=data["note"], confirm=data["confirm"].strip()
-        )
-    if action == "reject":
-        return approvals.reject(release=release, actor=actor, now=now, reason=data["reason"])
-    if action == "withdraw":
-        return approvals.withdraw(release=release, actor=actor, now=now, reason=data["reason"])
-    if action == "start":
-        return approvals.start(release=release, actor=actor, now=now, percent=data["percent"])
-    if action == "advance":
-        return approvals.advance(release=release, actor=actor, now=now, percent=data["percent"])
-    if action == "halt":
-        return approvals.halt(release=release, actor=actor, now=now, reason=data["reason"])
-    return approvals.roll_back(release=release, actor=actor, now=now, reason=data["reason"])
 
 
 def _environments(request: HttpRequest, skill: Skill) -> list[Environment]:
