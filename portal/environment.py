@@ -16,12 +16,15 @@ from django.core.exceptions import ImproperlyConfigured
 env = environ.FileAwareEnv()
 
 
-def read_number(name: str, default: int, *, least: int = 0) -> int:
-    """The whole number in NAME, at least `least`; raises ImproperlyConfigured otherwise."""
+def read_number(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
+    """The whole number in NAME, from `least` to `most`; raises ImproperlyConfigured otherwise."""
     text = str(env.str(name, default=str(default)))
-    if not text.isascii() or not text.isdigit() or int(text) < least:
-        raise ImproperlyConfigured(f"{name} is {text!r}; give a whole number of {least} or more.")
-    return int(text)
+    # Python refuses to read thousands of digits.
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
+    if number < least or (most is not None and number > most):
+        wanted = f"from {least} to {most}" if most is not None else f"of {least} or more"
+        raise ImproperlyConfigured(f"{name} is {text!r}; give a whole number {wanted}.")
+    return number
 
 
 def read_switch(name: str, default: bool) -> bool:

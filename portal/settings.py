@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 from catalog.bundles.files import MIB, Limits
+from portal import __version__
 from portal.api.shapes import SHAPES
 from portal.environment import (
     env,
@@ -23,7 +24,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 if (BASE_DIR / ".env").exists():
     env.read_env(BASE_DIR / ".env")
 
-VERSION = "0.1.0"
+VERSION = __version__
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var"))).absolute()
 
 DEBUG = read_switch("DEBUG", False)
@@ -39,13 +40,15 @@ LIMITS = Limits(
     max_file_bytes=read_number("MAX_FILE_BYTES", 10 * MIB, least=1),
     max_files=read_number("MAX_FILES", 1000, least=1),
     max_ratio=read_number("MAX_RATIO", 100, least=1),
-    max_version_chars=read_number("MAX_VERSION_CHARS", 64, least=5),
+    # The columns that hold a version number have 255 characters.
+    max_version_chars=read_number("MAX_VERSION_CHARS", 64, least=5, most=255),
     max_depth=read_number("MAX_DEPTH", 8, least=1),
 )
 RATE_LIMIT = read_number("RATE_LIMIT", 600)
 MAX_TRACE_BYTES = 5 * MIB
 # What a body may hold beside the bundle: the fields of a form, or base64 in the JSON form.
 MAX_BODY_BYTES = LIMITS.max_bundle_bytes * 4 // 3 + MIB
+MAX_OTHER_BYTES = MIB
 
 INSTALLED_APPS = [
     "portal.apps.PortalConfig",
@@ -127,8 +130,8 @@ LOGIN_REDIRECT_URL = "skill-list"
 LOGOUT_REDIRECT_URL = "sign-in"
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
-LOCALE_PATHS = [BASE_DIR / "portal" / "locale"]
+# Every text goes through gettext; a language is offered as soon as there is a catalog of it.
+LANGUAGES = [("en", _("English"))]
 TIME_ZONE = "UTC"
 USE_TZ = True
 
@@ -136,8 +139,9 @@ STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 
-# Uploads are read in memory within the limits above; larger parts go to a file in VAR_DIR.
-DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
+# portal/wsgi.py bounds whole bodies. Of a form, what is no upload stays in memory: at most a file
+# that is edited in the browser, and the fields beside it. Uploads over 1 MiB go to a file in VAR_DIR.
+DATA_UPLOAD_MAX_MEMORY_SIZE = LIMITS.max_file_bytes + MIB
 FILE_UPLOAD_TEMP_DIR = VAR_DIR / "tmp"
 FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
 FILE_UPLOAD_MAX_MEMORY_SIZE = MIB
@@ -149,8 +153,11 @@ SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+# Both speak for names that are not ours, and browsers keep to them for a year: the owner of the domain decides.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = read_switch("HSTS_INCLUDE_SUBDOMAINS", False)
+SECURE_HSTS_PRELOAD = read_switch("HSTS_PRELOAD", False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -192,6 +199,7 @@ SPECTACULAR_SETTINGS = {
 REDIS_URL = env.str("REDIS_URL", default="")
 if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
     raise ImproperlyConfigured("REDIS_URL is not an address of Redis; give redis://host:port/0.")
+COUNTERS_DIR = VAR_DIR / "counters"
 CACHES = {
     "default": (
         {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}

@@ -13,9 +13,18 @@ from portal import bodies
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 
+# What is published is large, a batch of calls less so; nothing else that is sent is long.
+PUBLISHED = ("/publish/", "/api/v1/publish")
+REPORTED = ("/api/v1/traces",)
+
+
 def find_limit(path: str) -> int:
     """The most bytes that a body sent to `path` may have."""
-    return int(settings.MAX_BODY_BYTES)
+    if path.startswith(PUBLISHED):
+        return int(settings.MAX_BODY_BYTES)
+    if path.startswith(REPORTED):
+        return int(settings.MAX_TRACE_BYTES)
+    return int(settings.MAX_OTHER_BYTES)
 
 
 def find_folder() -> str:

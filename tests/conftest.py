@@ -21,6 +21,7 @@ def clean_process(settings: Settings, tmp_path: Path) -> None:
     A key prefix of its own, instead of clearing the cache, leaves parallel tests on one Redis alone.
     """
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+    settings.COUNTERS_DIR = tmp_path / "counters"
     settings.STATIC_ROOT = tmp_path  # a folder that is there: WhiteNoise warns of one that is not
     settings.STORAGES = {
         **settings.STORAGES,

@@ -6,11 +6,11 @@ import time
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.core.cache import cache
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from catalog.tokens import Bearer
+from portal.counters import count
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
@@ -29,15 +29,12 @@ class TokenThrottle(BaseThrottle):
         bearer, limit = request.auth, settings.RATE_LIMIT
         if not limit or not isinstance(bearer, Bearer):
             return True
-        minute, passed = divmod(time.time(), MINUTE)
-        self.seconds_left = MINUTE - passed
-        key = f"rate:{bearer.token_id}:{minute:.0f}"
-        cache.add(key, 0, timeout=2 * MINUTE)
+        now = time.time()
+        self.seconds_left = MINUTE - now % MINUTE
         try:
-            return cache.incr(key) <= limit
-        except ValueError:
-            # The entry was pushed out between the two calls; count from here again.
-            cache.set(key, 1, timeout=2 * MINUTE)
+            return count("requests", str(bearer.token_id), seconds=MINUTE, now=now) <= limit
+        except OSError:
+            # A full disk shall not take the feed away as well.
             return True
 
     def wait(self) -> float:

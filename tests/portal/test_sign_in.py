@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from django.test import Client
 
@@ -57,6 +59,15 @@ def test_waits_after_ten_failures_of_one_name(client: Client) -> None:
     assert [send(client, "wrong") for _ in range(10)] == [422] * 10
     assert send(client) == 429
     assert client.post(ADDRESS, {"username": "sven", "password": make.PASSWORD}).status_code == 302
+
+
+def test_a_wait_of_five_minutes_is_enough(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    make.user("ines")
+    began = time.time()
+    for _ in range(10):
+        send(client, "wrong")
+    monkeypatch.setattr(time, "time", lambda: began + 5 * 60 + 1)
+    assert send(client) == 302
 
 
 def test_success_forgets_the_failures(client: Client) -> None:
