@@ -80,23 +80,9 @@ _WEBHOOK = re.compile(
     r"|discord(?:app)?\.com/api/webhooks/([0-9]{10,24}/[A-Za-z0-9_-]{20,128})"
 )
 _SCHEME = re.compile(r"(?<![A-Za-z0-9_])(bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,}+=*+)", re.IGNORECASE)
-# What a text has, if no mark and no digit tells, where it holds a credential.
-SIGNS = (
-    "earer",
-    "EARER",
-    "asic",
-    "ASIC",
-    "eyJ",
-    "AKIA",
-    "ASIA",
-    "ABIA",
-    "ACCA",
-    "LTAI",
-    "AIza",
-    "SG.",
-    "hvs.",
-    "hvb.",
-)
+# What a text has that holds a credential, if no mark tells it: those that letters alone can follow, and the others.
+SIGNS_OF_LETTERS = ("earer", "EARER", "asic", "ASIC", "eyJ", "SG.", "hvs.", "hvb.")
+SIGNS = ("AKI", "ASIA", "ABIA", "ACCA", "LTAI", "AIza", "dapi", "ya29.")
 _SCHEME_SIGNS = ("earer", "EARER", "asic", "ASIC")
 
 

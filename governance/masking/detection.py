@@ -16,22 +16,23 @@ _SHORTEST = 3
 _SHORT_WORD = 11
 _SHORT_NAME = 16
 _VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)*")
-# What machines write, whole: a UUID, a digest or another hexadecimal number that has letters, a moment.
+# What machines write, whole: a UUID, a digest or another hexadecimal number that has letters, a moment, `call_…`.
 _MACHINE = re.compile(
     r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}|(?=[0-9]{0,63}[a-f])[0-9a-f]{16,64}"
     r"|(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?|(?:call|toolu|chatcmpl|msg|req|resp|run|step|thread|span|trace)_[A-Za-z0-9]{8,40}"
 )
-_HEX = frozenset("0123456789abcdefABCDEF")
+_MACHINES = frozenset("0123456789abcdefABCDEFmrst")
 # What the detectors look for first, in two steps, for a class of characters is found ten times as fast as a choice.
-_ASCII_CHARACTERS = re.compile(r"[@:=<\\&%0-9_-]")
+_ASCII_CHARACTERS = re.compile(r"[@:=<\\&%0-9_!#$^*+~-]")
 _ASCII_SIGNS = re.compile(
     r"[@:=<\\&%]|[0-9][0-9 ()./-]{6}|\.[0-9]{1,3}\.[0-9]|[_.-][A-Za-z0-9_%+/=-]{10}|-(?<![A-Za-z0-9]-)"
 )
 _OTHER_CHARACTERS = re.compile(
     "[@:=<\\\\&%0-9_\\-\u2013\u2014\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff1a\uff1d\uff20-\uff3a\uff41-\uff5a\ufe6b密令钥鑰码碼]"
 )
-_WORDS = (*credentials.SIGNS, *pairs.SAID_SIGNS)
+_LETTERS = credentials.SIGNS_OF_LETTERS
+_WORDS = (*credentials.SIGNS_OF_LETTERS, *credentials.SIGNS, *pairs.SAID_SIGNS)
 _NAME = re.compile(r"[^\W\d][\w .-]{0,79}")
 _QUICK = 200
 _NEAR = 80
@@ -54,15 +55,17 @@ def is_plain(text: str, role: str = names.PLAIN) -> bool:
         return True
     if length > LONGEST:
         return False
-    if text.isascii():
-        if length < _SHORT_NAME and (text.isidentifier() or (length < _SHORT_WORD and text.isalnum())):
-            return True
-        if text[0] in _HEX and _MACHINE.fullmatch(text):
-            return True
-        if _ASCII_CHARACTERS.search(text) and (length > _QUICK or _ASCII_SIGNS.search(text)):
-            return False
-        return not any(map(text.__contains__, _WORDS))
-    return not _OTHER_CHARACTERS.search(text) and not any(map(text.__contains__, _WORDS))
+    if not text.isascii():
+        return not _OTHER_CHARACTERS.search(text) and not any(map(text.__contains__, _LETTERS))
+    if length < _SHORT_NAME and " " not in text:
+        return (
+            text.isidentifier() or (length < _SHORT_WORD and text.isalnum()) or not _ASCII_SIGNS.search(text)
+        )
+    if text[0] in _MACHINES and _MACHINE.fullmatch(text):
+        return True
+    if not _ASCII_CHARACTERS.search(text):
+        return not any(map(text.__contains__, _LETTERS))
+    return length < _QUICK and not _ASCII_SIGNS.search(text) and not any(map(text.__contains__, _WORDS))
 
 
 def _is_plain_under(text: str, role: str) -> bool:

@@ -16,8 +16,9 @@ from governance.masking.detection import field as field_of
 from governance.masking.detection import is_plain, told_by
 
 # Groups: a string without its quotes, the colon that makes it a key, a bracket, a number, another word, no JSON.
+# A short number or a word behind a key is taken with it, for it hides nothing.
 _TOKEN = re.compile(
-    r"[ \t\r\n,]*+(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"([ \t\r\n]*+:)?|([{}\[\]])"
+    r"[ \t\r\n,]*+(?:\"([^\"\\]*+(?:\\.[^\"\\]*+)*+)\"([ \t\r\n]*+:(?:[ ]?(?:[0-9]{1,2}|null|true|false)(?=[,}\]\s]))?)?|([{}\[\]])"
     r"|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[\s,\]}]|\Z))|(true|false|null|NaN|-?Infinity)(?![A-Za-z])|([^ \t\r\n]))",
     re.DOTALL,
 )

@@ -28,6 +28,11 @@ TELLING: Final = NAMING | {"type"}
 # JSON Schema describes a field called `password`; it holds none.
 SCHEMA_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
 
+# One of these is in every name of a secret that ASCII or Cyrillic letters write.
+STEMS: Final = (
+    "pass", "pwd", "ennwort", "secret", "cred", "auth", "key", "token", "jwt", "cookie", "sig", "cvv", "cvc", "otp", "pin",
+    "mfa", "mnemonic", "sess", "bearer", "code", "phrase", "парол", "секрет", "токен", "ключ", "код", "пин", "аутент",
+)  # fmt: skip
 _LONGEST = 100
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SPLIT = re.compile(r"[^0-9a-zA-Z\u0080-\uffff]+")

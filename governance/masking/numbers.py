@@ -31,6 +31,8 @@ def find(text: str, role: str = names.PLAIN) -> Iterator[Span]:
             yield account
             start = end = account.end
         date = _DATE.match(text, start)
+        if date and stop - date.end() < _FEWEST:
+            continue
         groups = [match.span() for match in _GROUP.finditer(text, date.end() if date else start, stop)]
         left = sum(last - first for first, last in groups)
         for first, last in groups:

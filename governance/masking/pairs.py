@@ -15,6 +15,7 @@ _ASCII_NAME = WORD_CHARACTERS + ".-$"
 _ANY_NAME = _ASCII_NAME + "".join(map(chr, range(0x400, 0x500)))
 _AFTER_NAME = " \t\u00a0\"'`\\]"
 _LONGEST_NAME = 80
+_LONG = 400
 _BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
 # Names that tell something only with the word before them: `API key`, «код подтверждения».
 _SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase")
@@ -84,6 +85,8 @@ def find(text: str) -> Iterator[Span]:
 
 def _named(text: str) -> Iterator[Span]:
     """A name, a sign such as `=` or a colon, and a value."""
+    if len(text) > _LONG and not any(map(text.lower().__contains__, names.STEMS)):
+        return
     taken = 0
     for sign in _SIGN.finditer(text):
         at = sign.start()

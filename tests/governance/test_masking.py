@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governance.masking import KINDS, Masked, Masker, SubjectTag
+from governance.masking import KINDS, Masked, Masker, SubjectTag, names
 
 KEY = b"a key of thirty-two bytes, or so"
 MASKER = Masker(KEY, "k1")
@@ -445,6 +445,12 @@ def test_json_deeper_than_it_is_read_is_masked_as_text() -> None:
 )
 def test_json_that_was_cut_off_or_stands_in_a_text_is_masked(text: str, masked: str) -> None:
     assert mask(text) == masked
+
+
+def test_every_name_of_a_secret_has_a_stem_that_is_looked_for() -> None:
+    foreign = {"密码", "口令"}
+    secrets = names._SECRETS | names._WEAK | names._KEYS | names._CODES | foreign
+    assert {name for name in secrets if not any(stem in name for stem in names.STEMS)} == foreign
 
 
 def test_what_a_secret_holds_is_tagged_too() -> None:
