@@ -29,10 +29,13 @@ test: install-dev  ## the tests, without the slow ones
 
 test-all: install-dev check test-sqlite test-services  ## every check and test, on both databases
 
-test-sqlite: install-dev  ## every test on SQLite, without Redis; nothing is skipped
+# QM_REQUIRE_ALL: a program that is missing fails its tests instead of skipping them. What may be skipped
+# even so: samples that are no part of the project (`shared` in tests/requirements.py), names that this
+# file system cannot hold, and what belongs to the other database or queue.
+test-sqlite: install-dev  ## every test on SQLite, without Redis
 	env -u DATABASE_URL -u REDIS_URL QM_REQUIRE_ALL=1 $(PY) -m pytest -n 2
 
-test-services: install-dev  ## every test on PostgreSQL and Redis; nothing is skipped
+test-services: install-dev  ## every test on PostgreSQL and Redis
 	QM_REQUIRE_ALL=1 tests/with-services $(PY) -m pytest -n 2
 
 check: lint types deploy-check  ## style, types, layers, migrations, settings

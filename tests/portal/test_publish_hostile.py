@@ -6,7 +6,6 @@ tell the same findings, and store exactly what REST stores.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -19,20 +18,14 @@ from catalog.models import Version
 from tests import make
 from tests.portal.answers import HTMX, text_of
 from tests.portal.api.watched import watched
+from tests.requirements import shared
 
-HOSTILE = Path(__file__).parents[3] / "shared" / "hostile"
-INDEX = HOSTILE / "expected.jsonl"
-CASES: dict[str, dict[str, Any]] = (
-    {case["id"]: case for case in map(json.loads, INDEX.read_text("utf-8").splitlines())}
-    if INDEX.exists()
-    else {}
-)
+SET = shared("hostile")
+HOSTILE = SET.folder
+CASES = {case["id"]: case for case in SET.lines("expected.jsonl")}
 SECONDS = 2
 
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.skipif(not CASES, reason="the sample set is not beside the checkout"),
-]
+pytestmark = [pytest.mark.django_db, SET.needed]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import Finding, has_errors
 from catalog.bundles.reading import read_bundle
 from catalog.bundles.safety import scan, suggested_risk
+from tests.requirements import shared
 
-SHARED = Path(__file__).parents[4] / "shared"
-HOSTILE = SHARED / "hostile"
-REAL = SHARED / "real-skills"
+HOSTILE_SET, REAL_SET = shared("hostile"), shared("real-skills")
+HOSTILE, REAL = HOSTILE_SET.folder, REAL_SET.folder
 FAMILIES = ("content", "manifest")
 # These need a catalog that holds other versions already.
 NEED_THE_CATALOG = {
@@ -35,12 +34,8 @@ SCAN_CODES = {
 }
 
 
-def lines_of(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.is_file() else []
-
-
-CASES = [case for case in lines_of(HOSTILE / "expected.jsonl") if case["family"] in FAMILIES]
-SKILLS = lines_of(REAL / "index.jsonl")
+CASES = [case for case in HOSTILE_SET.lines("expected.jsonl") if case["family"] in FAMILIES]
+SKILLS = REAL_SET.lines("index.jsonl")
 WARNINGS = {
     family: {c["code"] for c in CASES if c["family"] == family and c["expect"] == "accept-with-warning"}
     for family in FAMILIES
@@ -55,7 +50,7 @@ def findings_of(file: Path) -> list[Finding]:
     return found
 
 
-@pytest.mark.skipif(not CASES, reason="the samples are not beside the checkout")
+@HOSTILE_SET.needed
 @pytest.mark.parametrize(
     "case", [c for c in CASES if c["id"] not in NEED_THE_CATALOG], ids=lambda case: str(case["id"])
 )
@@ -69,7 +64,7 @@ def test_a_sample_is_judged_as_expected(case: dict[str, Any]) -> None:
         assert codes & {case["code"], *case["also"]}
 
 
-@pytest.mark.skipif(not SKILLS, reason="the samples are not beside the checkout")
+@REAL_SET.needed
 @pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: str(skill["path"]))
 def test_a_public_skill_is_scanned_without_false_errors(skill: dict[str, Any]) -> None:
     folder = REAL / skill["path"]

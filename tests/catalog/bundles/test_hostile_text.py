@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,15 @@ from catalog.bundles.bundle import Bundle
 from catalog.bundles.files import Limits
 from catalog.bundles.findings import Finding
 from catalog.bundles.reading import read_bundle
+from tests.requirements import shared
 
-SAMPLES = Path(__file__).parents[4] / "shared" / "hostile"
+SET = shared("hostile")
+SAMPLES = SET.folder
 FAMILIES = ("skill-md-text", "frontmatter-yaml", "fields", "layout", "content")
 
-pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample set is not here")
+pytestmark = SET.needed
 
-
-def _cases() -> list[dict[str, Any]]:
-    if not SAMPLES.is_dir():
-        return []
-    lines = (SAMPLES / "expected.jsonl").read_text(encoding="utf-8").splitlines()
-    return [case for case in map(json.loads, lines) if case["family"] in FAMILIES]
-
-
-CASES = _cases()
+CASES = [case for case in SET.lines("expected.jsonl") if case["family"] in FAMILIES]
 WARNINGS = {
     family: {c["code"] for c in CASES if c["family"] == family and c["expect"] == "accept-with-warning"}
     for family in FAMILIES

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +10,12 @@ from catalog.bundles.bundle import Bundle
 from catalog.bundles.files import File, Limits
 from catalog.bundles.layout import tree_of
 from catalog.bundles.reading import read_bundle
+from tests.requirements import shared
 
-SAMPLES = Path(__file__).parents[4] / "shared" / "real-skills"
+SET = shared("real-skills")
+SAMPLES = SET.folder
 
-pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample set is not here")
+pytestmark = SET.needed
 
 # Where the catalog judges otherwise than the index proposes: codes that are not told, and why.
 JUDGED_OTHERWISE = {
@@ -24,13 +24,7 @@ JUDGED_OTHERWISE = {
 }
 
 
-def _index() -> list[dict[str, Any]]:
-    if not SAMPLES.is_dir():
-        return []
-    return [json.loads(line) for line in (SAMPLES / "index.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-INDEX = _index()
+INDEX = SET.lines("index.jsonl")
 
 
 def _read(entry: dict[str, Any]) -> Bundle:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -20,8 +19,10 @@ from catalog.bundles.reading import read_bundle
 from catalog.bundles.runtimes import RUNTIMES, Verdict, judge
 from tests.catalog.bundles.skills import BODY, DESCRIPTION, skill_file, tree
 from tests.chromium import run
+from tests.requirements import shared
 
-SAMPLES = Path(__file__).parents[4] / "shared" / "real-skills"
+SET = shared("real-skills")
+SAMPLES = SET.folder
 
 
 def judged(*files: File, folder: str = "napkin-fold") -> dict[str, Verdict]:
@@ -232,13 +233,8 @@ def _loads_in_agent_framework(bundle: Bundle, root: Path) -> tuple[bool, set[str
     return True, seen
 
 
-def _real() -> list[dict[str, Any]]:
-    if not SAMPLES.is_dir():
-        return []
-    return [json.loads(line) for line in (SAMPLES / "index.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-@pytest.mark.parametrize("entry", _real(), ids=lambda entry: entry["path"])
+@SET.needed
+@pytest.mark.parametrize("entry", SET.lines("index.jsonl"), ids=lambda entry: entry["path"])
 def test_real_skills_against_both_packages(entry: dict[str, Any], tmp_path: Path) -> None:
     folder = SAMPLES / entry["path"]
     paths = sorted(path for path in folder.rglob("*") if path.is_file())

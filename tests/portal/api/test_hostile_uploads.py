@@ -21,21 +21,17 @@ from pytest_django import Settings
 from catalog.models import Blob, Skill, Version
 from tests.portal.api.callers import Caller, codes, zipped
 from tests.portal.api.watched import watched
+from tests.requirements import shared
 
-SHARED = Path(__file__).parents[4] / "shared"
-HOSTILE, REAL = SHARED / "hostile", SHARED / "real-skills"
+HOSTILE_SET, REAL_SET = shared("hostile"), shared("real-skills")
+HOSTILE, REAL = HOSTILE_SET.folder, REAL_SET.folder
 SECONDS = 2
 
 pytestmark = pytest.mark.django_db
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    """The entries of an index, none where it is not there."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-
-
-CASES = {case["id"]: case for case in lines(HOSTILE / "expected.jsonl")}
-SKILLS = lines(REAL / "index.jsonl")
+CASES = {case["id"]: case for case in HOSTILE_SET.lines("expected.jsonl")}
+SKILLS = REAL_SET.lines("index.jsonl")
 WARNINGS: dict[str, set[str]] = {}
 for one in CASES.values():
     if one["expect"] == "accept-with-warning":
@@ -64,7 +60,7 @@ def assert_sound(folder: Path) -> None:
     assert stored == set(Blob.objects.values_list("pk", flat=True))
 
 
-@pytest.mark.skipif(not CASES, reason="the sample set is not beside the checkout")
+@HOSTILE_SET.needed
 @pytest.mark.parametrize("name", list(CASES))
 def test_a_hostile_upload(ines: Caller, name: str, tmp_path: Path) -> None:
     case = CASES[name]
@@ -220,7 +216,7 @@ CHECKS: dict[str, Any] = {
 }
 
 
-@pytest.mark.skipif(not SKILLS, reason="the sample set is not beside the checkout")
+@REAL_SET.needed
 @pytest.mark.parametrize("entry", SKILLS, ids=lambda entry: str(entry["path"]))
 def test_a_real_skill(ines: Caller, entry: dict[str, Any], tmp_path: Path) -> None:
     folder = REAL / entry["path"]
