@@ -56,15 +56,6 @@
     }
   });
 
-  /* ── inputs: echo a slider, unlock a button by a typed name ── */
-  document.addEventListener("input", (e) => {
-    const { value, dataset: { calls, confirm }, id, form } = e.target;
-    const echo = (name, text) => document.querySelectorAll(`[data-echo="${name}"]`).forEach((o) => { o.textContent = text; });
-    if (id) echo(id, `${value} %`);
-    if (calls) echo(`${id}-calls`, Math.round((calls * value) / 100));
-    if (confirm) form.querySelector("[data-confirms]").disabled = value.trim() !== confirm;
-  });
-
   /* ── files dropped on .drop go into its input ── */
   for (const [type, over] of [["dragover", true], ["dragleave", false], ["drop", false]])
     document.addEventListener(type, (e) => e.target.closest?.(".drop")?.classList.toggle("is-over", over));
