@@ -157,7 +157,7 @@ def _issue(request: HttpRequest, form: TokenForm, *, agent: Agent | None) -> Htt
 def _show_secret(request: HttpRequest, token: Token, secret: str) -> HttpResponse:
     context = {"token": token, "secret": secret}
     if not wants_part(request):
-        return render(request, "agents/token_issued.html", context)
+        return render(request, "agents/token_issue.html", context)
     answer = render(request, "agents/secret.html", context)
     return trigger_client_event(answer, "token-changed")
 
