@@ -14,14 +14,14 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext
 
+from catalog.bundles.characters import shown
 from governance.models import Call
 
 register = template.Library()
 
 LONGEST_PAYLOAD = 64 * 1024
 _MASK = re.compile(r"\[([A-Z_]+·[0-9a-f]{4})\]")
-# Controls and bidirectional overrides would let a payload disguise what it says.
-_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_LINES = re.compile(r"([\n\t])")
 
 
 @register.filter
@@ -87,7 +87,9 @@ def below(path: str, folder: str) -> str:
 @register.filter
 def masked(text: object) -> SafeString:
     """Text with each mask set apart; anything hidden in it is spelled out."""
-    plain = _UNSHOWN.sub(lambda match: f"\\u{ord(match[0]):04x}", str(text or ""))
+    plain = "".join(
+        part if part in "\n\t" else shown(part, len(part)) for part in _LINES.split(str(text or ""))
+    )
     return mark_safe(_MASK.sub(r'<span class="mask">\1</span>', escape(plain)))  # noqa: S308 (escaped just before)
 
 
