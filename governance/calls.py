@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -172,8 +171,9 @@ def _number(raw: Mapping[str, Any], name: str, least: int, most: int) -> int | N
 def _duration(raw: Mapping[str, Any], name: str) -> int:
     """Whole milliseconds; fractions are rounded."""
     value = raw.get(name, 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadCall("field-invalid", f"{name} is not a number of milliseconds.")
+    # False for NaN and infinity as well.
     if not 0 <= value <= LONGEST_MS:
         raise BadCall("field-invalid", f"{name} is not between 0 and {LONGEST_MS} milliseconds.")
     return int(round(value))  # noqa: RUF046 (mypy knows no more than Any here)

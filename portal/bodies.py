@@ -9,6 +9,7 @@ told from a whole one: the server reports neither.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Protocol
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 CHUNK = 64 * 1024
 IN_MEMORY = 256 * 1024
+CHARSET = re.compile(r";\s*charset\s*=[^;]*", re.IGNORECASE)
 
 
 class Readable(Protocol):
@@ -39,6 +41,9 @@ def bound(
     """
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        # Everything here is UTF-8. Django would decode by whatever the client names, codecs of Python
+        # that are no text at all included, and make characters that were checked for before.
+        environ["CONTENT_TYPE"] = CHARSET.sub("", str(environ.get("CONTENT_TYPE", "")))
         most = limit(str(environ.get("PATH_INFO", "")))
         if "chunked" in str(environ.get("HTTP_TRANSFER_ENCODING", "")).lower():
             return answer_chunked(application, environ, start_response, most=most, folder=folder())

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
+from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
 from catalog.access import NotAllowed
@@ -41,7 +42,9 @@ class FreshSignIn:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         htmx: HtmxDetails | None = getattr(request, "htmx", None)
-        if not htmx or request.user.is_authenticated or response.status_code != 302:
+        # The API puts None there for an agent.
+        signed_in = getattr(request.user, "is_authenticated", True)
+        if not htmx or signed_in or response.status_code != 302:
             return response
         sign_in = resolve_url("sign-in")
         if response["Location"].partition("?")[0] != sign_in:
@@ -50,6 +53,20 @@ class FreshSignIn:
         page = htmx.current_url_abs_path
         fresh["HX-Redirect"] = f"{sign_in}?{urlencode({'next': page})}" if page else sign_in
         return fresh
+
+
+class PrivateAnswers:
+    """Keeps answers out of shared caches, and has browsers ask again, where a view does not say otherwise."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        if request.path_info.startswith("/api/"):
+            patch_vary_headers(response, ("Authorization",))
+        return response
 
 
 class Refusals:

@@ -10,6 +10,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.core.validators import ProhibitNullCharactersValidator
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -57,7 +58,9 @@ class TagsField(forms.CharField):
             )
 
     def run_validators(self, value: Any) -> None:
-        """Length is judged for each tag, not for all together."""
+        """Length is judged for each tag, not for all together; no text may hold a NUL."""
+        for tag in value:
+            ProhibitNullCharactersValidator()(tag)
 
 
 class PublishForm(forms.Form):

@@ -27,7 +27,7 @@ def icon(name: str, small: bool = False) -> SafeString:
 @register.simple_tag
 def when(moment: datetime | None) -> SafeString | str:
     """A moment as people say it: today and yesterday in words, else the date; the year where it differs."""
-    if moment is None:
+    if not moment:  # a template gives "" for what is not there
         return "–"
     local, now = timezone.localtime(moment), timezone.localtime()
     clock = formats.date_format(local, "H:i")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from unicodedata import normalize
 
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
@@ -75,7 +76,7 @@ def profile(request: HttpRequest) -> HttpResponse:
 def environment_choose(request: HttpRequest) -> HttpResponse:
     """Keep the environment that lists are filtered by; an empty name means all."""
     name = request.POST.get("environment", "")
-    if name and not Environment.objects.filter(name=name).exists():
+    if "\0" in name or (name and not Environment.objects.filter(name=name).exists()):
         raise BadRequest(_("There is no environment of that name."))
     request.session["environment"] = name
     if getattr(request, "htmx", False):
@@ -89,11 +90,13 @@ def _next(request: HttpRequest) -> str:
 
 def _safe(request: HttpRequest, address: str) -> str:
     """The address if it is one of ours, else the catalog's."""
-    ours = url_has_allowed_host_and_scheme(
+    ours = address.startswith(("/", "http")) and url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
     return address if ours else resolve_url("skill-list")
 
 
 def _tries_key(request: HttpRequest) -> str:
-    return f"{request.META.get('REMOTE_ADDR')}\0{request.POST.get('username', '').casefold()[:300]}"
+    # The form takes a name as good as this one for the same.
+    name = normalize("NFKC", request.POST.get("username", "")[:300]).strip().casefold()
+    return f"{request.META.get('REMOTE_ADDR')}\0{name}"

@@ -6,7 +6,7 @@ import logging
 import sys
 from uuid import uuid4
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
@@ -90,10 +90,14 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _typed(request: HttpRequest) -> list[tuple[str, str]]:
-    """The text fields of the form that was sent, without secrets."""
+    """The text fields of the form that was sent, without secrets; none of one that was cut off."""
+    try:
+        sent = list(request.POST.items())[:MOST_KEPT]
+    except UnreadablePostError:
+        return []
     return [
         (name, value[:LONGEST_KEPT])
-        for name, value in list(request.POST.items())[:MOST_KEPT]
+        for name, value in sent
         if isinstance(value, str)
         and value.strip()
         and not any(word in name.lower() for word in SECRET_FIELDS)
