@@ -1,7 +1,8 @@
-"""What happens to a version after it is published: deprecated, yanked, revoked (spec 3.2).
+"""What happens to a version after it is published: deprecated, yanked, revoked; and to a skill: deleted (spec 3.2).
 
 Deprecated is served, and said. Yanked is in no new session, and read by those that are pinned.
-Revoked is nowhere. None is taken back.
+Revoked is nowhere. Deleted is gone from view and from every feed, and its name is never free. None
+is taken back.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F, Q
 
 from catalog import access, journal
 from catalog.journal import Actor
-from catalog.models import Environment, Skill, State, Version
+from catalog.models import SERVED, Dependency, Environment, Skill, Version
 from catalog.publishing import refresh_latest
 from catalog.releases import revise
 
@@ -30,6 +32,62 @@ def yank(*, version: Version, actor: Actor, reason: str, now: datetime) -> Versi
 def revoke(*, version: Version, actor: Actor, reason: str, now: datetime) -> Version:
     """Take a version away from everyone, for malware. Raises NotAllowed for all but administrators."""
     return _mark(version, "revoke", "revoked_at", actor, reason, now)
+
+
+class StillNeeded(Exception):
+    """Other skills depend on the one that is to be deleted; `folders` names them."""
+
+    def __init__(self, skill: Skill, folders: tuple[str, ...]) -> None:
+        super().__init__(
+            f"{len(folders)} skill(s) depend on {skill.name} and would be unavailable without it."
+        )
+        self.folders = folders
+
+
+def delete_skill(
+    *, skill: Skill, actor: Actor, reason: str, now: datetime, although_needed: bool = False
+) -> Skill:
+    """Take a skill out of view and out of every feed, pinned sessions included; a second time changes nothing.
+
+    Its rows and bytes stay, for the journal and for who looks back. Raises NotAllowed for all but
+    its team's publishers and administrators, and StillNeeded where others depend on it, unless
+    `although_needed`: they are unavailable from then on, with that reason.
+    """
+    with transaction.atomic():
+        # As for a mark of a version: what starts meanwhile anywhere waits, and then sees it.
+        list(Environment.objects.select_for_update(no_key=True).order_by("order"))
+        fresh = (
+            Skill.objects.select_for_update(of=("self",), no_key=True).select_related("team").get(pk=skill.pk)
+        )
+        refusal = f"Deleting needs the role publisher in {fresh.team.name}, or an administrator."
+        access.require(actor, lambda powers: powers.is_admin or powers.may_publish(fresh.team), refusal)
+        if fresh.deleted_at is not None:
+            return fresh
+        needed_by = who_depends_on(fresh)
+        if needed_by and not although_needed:
+            raise StillNeeded(fresh, needed_by)
+        fresh.deleted_at = fresh.updated_at = now
+        fresh.save(update_fields=["deleted_at", "updated_at"])
+        served = Environment.objects.filter(releases__skill=fresh, releases__transitions__to_state__in=SERVED)
+        for environment in served.distinct().order_by("order"):
+            revise(environment=environment, folders=[fresh.folder], now=now)
+        journal.append(
+            actor=actor,
+            verb="skill.delete",
+            target=fresh.name,
+            after={"reason": reason, "needed_by": list(needed_by)},
+            now=now,
+        )
+    return fresh
+
+
+def who_depends_on(skill: Skill) -> tuple[str, ...]:
+    """The folder names of the other skills whose latest version, or one that is served, needs this one."""
+    used = Q(version=F("version__skill__latest")) | Q(version__releases__state__in=SERVED)
+    found = Dependency.objects.filter(used, folder=skill.folder, version__skill__deleted_at=None)
+    return tuple(
+        found.order_by("version__skill__folder").values_list("version__skill__folder", flat=True).distinct()
+    )
 
 
 def _mark(version: Version, verb: str, column: str, actor: Actor, reason: str, now: datetime) -> Version:
@@ -62,9 +120,8 @@ def _mark(version: Version, verb: str, column: str, actor: Actor, reason: str, n
 
 
 def _served_in(version: Version) -> list[Environment]:
-    served = Environment.objects.filter(
-        releases__version=version, releases__state__in=(State.LIVE, State.CANARY)
-    )
+    """Where it is served, or was and can be pinned."""
+    served = Environment.objects.filter(releases__version=version, releases__transitions__to_state__in=SERVED)
     return list(served.distinct().order_by("order"))
 
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from catalog.models import Skill
+from catalog.ownership import may_settle
 from portal import access
 
 
@@ -24,17 +25,18 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The tabs of a skill, which one is open, and whether the user publishes for its team."""
+    """The tabs of a skill, which one is open, and what the user may do: publish for its team, settle it."""
 
     tabs: tuple[Tab, ...]
     current: str
     may_publish: bool
+    may_settle: bool
 
 
 def skill_frame(request: HttpRequest, skill: Skill, current: str) -> dict[str, object]:
-    """The context of `skills/frame.html`; `current` is overview, files, versions or releases."""
-    name = skill.folder
-    tabs = (
+    """The context of `skills/frame.html`; `current` is overview, files, versions, releases or settings."""
+    name, powers = skill.folder, access.powers(request)
+    tabs = [
         Tab("overview", _("Overview"), reverse("skill-detail", args=[name])),
         Tab(
             "files",
@@ -44,6 +46,8 @@ def skill_frame(request: HttpRequest, skill: Skill, current: str) -> dict[str, o
         ),
         Tab("versions", _("Versions"), reverse("version-list", args=[name]), skill.versions.count()),
         Tab("releases", _("Releases"), reverse("release-list", args=[name])),
-    )
-    may_publish = access.powers(request).may_publish(skill.team)
-    return {"skill": skill, "frame": Frame(tabs, current, may_publish)}
+    ]
+    may = may_settle(powers, skill)
+    if may:
+        tabs.append(Tab("settings", _("Settings"), reverse("skill-settings", args=[name])))
+    return {"skill": skill, "frame": Frame(tuple(tabs), current, powers.may_publish(skill.team), may)}

@@ -15,6 +15,7 @@ from portal.views import (
     publish,
     releases,
     search,
+    settings,
     skills,
     traces,
     versions,
@@ -42,6 +43,10 @@ urlpatterns = [
     path(
         "skills/<str:name>/versions/<str:version>/bundle.zip", versions.version_bundle, name="version-bundle"
     ),
+    path("skills/<str:name>/versions/<str:version>/<slug:action>/", versions.version_act, name="version-act"),
+    path("skills/<str:name>/settings/", settings.skill_settings, name="skill-settings"),
+    path("skills/<str:name>/settings/transfer/", settings.skill_transfer, name="skill-transfer"),
+    path("skills/<str:name>/settings/delete/", settings.skill_delete, name="skill-delete"),
     path("skills/<str:name>/releases/", releases.release_list, name="release-list"),
     path("skills/<str:name>/releases/propose/", releases.release_propose, name="release-propose"),
     path("releases/<uuid:release_id>/", releases.release_detail, name="release-detail"),

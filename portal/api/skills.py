@@ -14,6 +14,8 @@ from portal import access
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.idempotency import once
+from portal.api.ownership import change_skill, remove_skill, show_ownership
 from portal.api.paging import page_of
 from portal.listing import RANKS, SERVED, anywhere, in_environments, tagged, with_risk, with_words
 
@@ -42,10 +44,38 @@ def skill_list(request: Request) -> Response:
 
 
 @described("skill", "One skill.", answers={200: "Skill"}, problems=(404,))
-@endpoint({"GET": "read"})
+@described(
+    "skill_settle",
+    "Change who sees a skill and who answers for it; what is absent stays. Publishers of its team, and "
+    "administrators.",
+    method="PATCH",
+    sent={"application/json": "Settle"},
+    answers={200: "Ownership"},
+    problems=(400, 404, 409, 422),
+    once=True,
+)
+@described(
+    "skill_delete",
+    "Take a skill out of view and out of every feed, pinned sessions included; its name is never free. 409 "
+    "where others depend on it, unless `although_needed` is sent.",
+    method="DELETE",
+    query={
+        "reason": "Why; it is kept in the audit log.",
+        "although_needed": "true deletes it although other skills depend on it.",
+    },
+    answers={200: "Ownership"},
+    problems=(400, 404, 409, 422),
+    once=True,
+)
+@endpoint({"GET": "read", "PATCH": ("publish", "admin"), "DELETE": ("publish", "admin")})
+@once
 def skill_detail(request: Request, name: str) -> Response:
-    """One skill."""
+    """One skill; PATCH changes who sees and owns it, DELETE takes it away."""
     skill = access.skill_read(request, name)
+    if request.method == "PATCH":
+        return Response(show_ownership(change_skill(request, skill)))
+    if request.method == "DELETE":
+        return Response(show_ownership(remove_skill(request, skill)))
     return Response(show_skill(_with_parts(Skill.objects.filter(pk=skill.pk)).get()))
 
 

@@ -7,7 +7,18 @@ from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView
 
-from portal.api import audit_log, comparison, errors, feed, publish, releases, skills, traces, versions
+from portal.api import (
+    audit_log,
+    comparison,
+    errors,
+    feed,
+    ownership,
+    publish,
+    releases,
+    skills,
+    traces,
+    versions,
+)
 
 urlpatterns = [
     re_path(
@@ -18,6 +29,7 @@ urlpatterns = [
     path("publish", publish.publish, name="api-publish"),
     path("skills", skills.skill_list, name="api-skill-list"),
     path("skills/<str:name>", skills.skill_detail, name="api-skill-detail"),
+    path("skills/<str:name>/transfer", ownership.skill_transfer, name="api-skill-transfer"),
     path("skills/<str:name>/compare", comparison.version_compare, name="api-version-compare"),
     path("skills/<str:name>/versions", versions.version_list, name="api-version-list"),
     path("skills/<str:name>/versions/<str:version>", versions.version_detail, name="api-version-detail"),

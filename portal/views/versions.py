@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch, Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from catalog import blobs
 from catalog.access import NotAllowed
@@ -20,10 +22,12 @@ from portal import access
 from portal.access import NotFound
 from portal.downloads import attachment, matches_etag, not_modified
 from portal.filetree import tree_of
+from portal.forms.skills import ReasonForm
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
 from portal.highlighting import highlight_lines
 from portal.lanes import OPEN
+from portal.version_acts import ACTS, act_of, acts_of, served_in, what_was_done
 from portal.version_report import version_report
 
 PAGE_SIZE = 50
@@ -80,12 +84,44 @@ def version_detail(request: HttpRequest, name: str, version: str) -> HttpRespons
     }
     if wants_part(request) and request.headers.get("HX-Target") == "report":
         return render(request, "versions/report.html", context)
+    powers = access.powers(request)
+    acts = acts_of(row, powers)
     context |= {
+        "acts": acts,
+        "served": served_in(row) if any(act.grave for act in acts) else [],
+        "form": ReasonForm(),
         "releases": row.releases.select_related("environment").order_by("environment__order", "-proposed_at"),
         "files": files,
         "dependencies": row.dependencies.order_by("folder"),
     }
     return render_part(request, "versions/version_detail.html", "tab", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def version_act(request: HttpRequest, name: str, version: str, action: str) -> HttpResponse:
+    """Deprecate, yank or revoke a version, with a reason; none is taken back."""
+    if action not in ACTS:
+        raise NotFound(_("There is no such action"))
+    row = access.version_read(request, name, version)
+    form = ReasonForm(request.POST if request.method == "POST" else None)
+    act = act_of(action, row)
+    if form.is_valid():
+        reason, now = form.cleaned_data["reason"], timezone.now()
+        ACTS[action](version=row, actor=access.actor(request), reason=reason, now=now)
+        messages.success(request, what_was_done(action, row))
+        return redirect("version-detail", row.skill.folder, row.version)
+    if action not in {one.action for one in acts_of(row, access.powers(request))}:
+        raise NotAllowed(
+            _("You cannot %(action)s this version, or it is done.") % {"action": act.title.lower()}
+        )
+    context = {
+        **skill_frame(request, row.skill, "versions"),
+        "version": row,
+        "act": act,
+        "form": form,
+        "served": served_in(row),
+    }
+    return render(request, "versions/version_act.html", context, status=422 if form.is_bound else 200)
 
 
 @require_safe

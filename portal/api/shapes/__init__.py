@@ -10,7 +10,7 @@ from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
 from portal.api.shapes.publishing import FINDING, PUBLISH_FORM, PUBLISH_JSON, RESULT
 from portal.api.shapes.releases import ACT, PROPOSE, RELEASE, RELEASE_FIELDS
-from portal.api.shapes.skills import CATALOG_SKILL, VERSION, VERSION_FIELDS
+from portal.api.shapes.skills import CATALOG_SKILL, OWNERSHIP, SETTLE, VERSION, VERSION_FIELDS
 from portal.api.shapes.traces import CALL_FIELDS, DETAIL, REJECTED, REPORTED, TASK
 from portal.api.shapes.words import (
     BOOLEAN,
@@ -74,6 +74,9 @@ SHAPES: dict[str, Shape] = {
     "VersionPage": page("VersionRow"),
     "Version": VERSION,
     "Compared": COMPARED,
+    "Ownership": OWNERSHIP,
+    "Settle": SETTLE,
+    "Transfer": record(team=TEXT, reason=TEXT),
     "Reason": record(reason=TEXT),
     "Propose": PROPOSE,
     "Act": ACT,

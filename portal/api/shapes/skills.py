@@ -16,6 +16,7 @@ from portal.api.shapes.words import (
     listed,
     maybe,
     one_of,
+    partly,
     record,
     ref,
 )
@@ -40,6 +41,15 @@ CATALOG_SKILL = record(
     created_at=MOMENT,
     updated_at=MOMENT,
 )
+OWNERSHIP = record(
+    name=TEXT,
+    team=TEXT,
+    visibility=one_of("organisation", "team"),
+    owner=maybe(TEXT),
+    maintainers=TEXTS,
+    deleted_at=maybe(MOMENT),
+)
+SETTLE = partly((), visibility=one_of("organisation", "team"), owner=TEXT, maintainers=TEXTS)
 VERSION_FIELDS: dict[str, Shape] = {
     "name": TEXT,
     "version": TEXT,
