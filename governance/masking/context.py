@@ -15,52 +15,34 @@ _UNIT = re.compile(
     r"字节|毫秒|纳秒|微秒|秒|元|个|次|条|行|байт|мс|нс|мкс|сек|руб|строк|шт)(?![A-Za-z\u0400-\u04ff])",
     re.IGNORECASE,
 )
-_CURRENCY = frozenset("$€£¥¥₽₹#№")
+_CURRENCY = frozenset("$€£¥\uffe5₽₹#№")
 
 _WORDLIKE = "abcdefghijklmnopqrstuvwxyzабвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 _PHONE_WORDS = words(
-    "tel phone telephone mobile mob cell cellphone fax whatsapp msisdn telefon handy rufnummer fon iphone "
-    "call text ring dial тел телефон телефону моб звоните позвоните факс вотсап ватсап"
+    "tel phone telephone mobile mob cell cellphone fax whatsapp msisdn telefon handy rufnummer fon тел телефон телефону моб "
+    "факс вотсап ватсап"
 )
-_BETWEEN_WORDS = words("no nr num number nummer is at me us on number: номер по")
-_PHONE_CHINESE = (
-    "手机",
-    "电话",
-    "手机号",
-    "手机号码",
-    "电话号码",
-    "联系方式",
-    "致电",
-    "拨打",
-    "传真",
-    "手機",
-    "電話",
-)
-_MARKS = " \t\u00a0:：.,=+()#-–—/\"'`\\"
+_CALLING_WORDS = words("call text ring dial reach звоните позвоните звонить")
+_BETWEEN_WORDS = words("no nr num number nummer is at me us on номер по")
+_PHONE_CHINESE = ("手机", "电话", "联系方式", "致电", "拨打", "传真", "手機", "電話")
+_CHINESE_BETWEEN = re.compile(r"(?:号码?)?[是为]?\Z")
+_MARKS = " \t\u00a0:.,=+()#-\u2013\u2014/\"'`\\"
 
 
 def is_called_phone(text: str, start: int) -> bool:
     """Whether the words before a number call it a telephone: `phone no. …`, `call me at …`, 手机号是…, «тел.: …»."""
     before = text[max(0, start - _NEAR) : start].rstrip(_MARKS)
-    for _ in range(3):
-        if not before[-1:].isalpha():
-            return False
-        if not before.isascii():
-            if before.endswith(_PHONE_CHINESE):
-                return True
-            before = (
-                before.removesuffix("是")
-                .removesuffix("为")
-                .removesuffix("号码")
-                .removesuffix("号")
-                .rstrip(_MARKS)
-            )
+    if before[-1:].isalpha() and not before.isascii():
+        before = _CHINESE_BETWEEN.sub("", before)
+        if before.endswith(_PHONE_CHINESE):
+            return True
+    for between in range(3):
         word = before[before.rfind(" ") + 1 :].lower()
         word = word[len(word.rstrip(_WORDLIKE)) :]
-        if word in _PHONE_WORDS:
+        if word in _PHONE_WORDS or (between and word in _CALLING_WORDS):
             return True
         if word not in _BETWEEN_WORDS:
-            return before.endswith(_PHONE_CHINESE)
+            return False
         before = before[: -len(word)].rstrip(_MARKS)
     return False
 
@@ -74,7 +56,7 @@ def is_measure(text: str, start: int, end: int) -> bool:
     if _UNIT.match(text, end):
         return True
     before = text[max(0, start - _NEAR) : start].rstrip(_QUOTES)
-    if before[-1:] not in ("=", ":", ":"):
+    if before[-1:] not in ("=", ":"):
         return False
     name = _NAME.search(before[:-1].rstrip(_QUOTES))
     return name is not None and names.role_of(name.group()) in (names.MEASURE, names.OPAQUE)

@@ -36,6 +36,7 @@ _WORDS = (*credentials.SIGNS_OF_LETTERS, *credentials.SIGNS, *pairs.SAID_SIGNS)
 _NAME = re.compile(r"[^\W\d][\w .-]{0,79}")
 _QUICK = 200
 _NEAR = 80
+_LONGEST_NAME = 100
 _TOUCHING = WORD | frozenset("-+.@/~%")
 # Digits and signs that people type for the ASCII ones, one character for one: full width, Arabic, Persian, Hindi.
 _WIDE = re.compile("[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff01-\uff5e\ufe6b]")
@@ -83,10 +84,19 @@ class Field(NamedTuple):
     plain: bool
 
 
-@lru_cache(maxsize=8192)
 def field(name: str) -> Field:
-    """What a name tells; the names of one system are few, so it is remembered."""
-    return Field(names.role_of(name), is_plain(name) or next(spans_in(name), None) is None)
+    """What a name tells."""
+    return _short_field(name) if len(name) <= _LONGEST_NAME else Field(names.PLAIN, _holds_nothing(name))
+
+
+@lru_cache(maxsize=8192)
+def _short_field(name: str) -> Field:
+    # The names of one system are few, so they are remembered.
+    return Field(names.role_of(name), _holds_nothing(name))
+
+
+def _holds_nothing(name: str) -> bool:
+    return is_plain(name) or next(spans_in(name), None) is None
 
 
 def told_by(name: object) -> str:

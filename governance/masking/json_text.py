@@ -124,7 +124,7 @@ class Editor:
             self._telling = False
             inside = self._open[-1]
             if inside.key != "type":
-                inside.named = told_by(value)
+                inside.named = told_by(value) if inside.named == names.PLAIN else inside.named
             elif value in names.SCHEMA_TYPES:
                 inside.role = names.PLAIN
         if not is_plain(value, self._role):

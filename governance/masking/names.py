@@ -11,6 +11,7 @@ from governance.masking.words import words
 PLAIN: Final = "plain"
 SECRET: Final = "secret"  # noqa: S105 - the name of a role
 WEAK: Final = "weak"  # as SECRET, though a small number under it is a count: `token`
+CODE: Final = "code"  # as SECRET: a few digits that are sent or typed
 COOKIE: Final = "cookie"
 PHONE: Final = "phone"
 MEASURE: Final = "measure"  # a number under it is an amount
@@ -18,20 +19,20 @@ OPAQUE: Final = "opaque"  # an identifier that a machine gave
 VERSION: Final = "version"
 ABOUT: Final = "about"  # what is said about a secret: `password_length`, `token_url`
 
-HIDDEN: Final = frozenset((SECRET, WEAK, COOKIE))
+HIDDEN: Final = frozenset((SECRET, WEAK, CODE, COOKIE))
 _INHERITED: Final = HIDDEN | {PHONE}
 
 # A list of headers or attributes names its values so: `{"name": "Authorization", "value": "…"}`.
-NAMING: Final = frozenset(("key", "name", "field", "header"))
+NAMING: Final = ("name", "key", "field", "header")
 NAMED: Final = frozenset(("value", "val", "values", "data"))
-TELLING: Final = NAMING | {"type"}
+TELLING: Final = frozenset((*NAMING, "type"))
 # JSON Schema describes a field called `password`; it holds none.
 SCHEMA_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
 
 # One of these is in every name of a secret that ASCII or Cyrillic letters write.
 STEMS: Final = (
     "pass", "pwd", "ennwort", "secret", "cred", "auth", "key", "token", "jwt", "cookie", "sig", "cvv", "cvc", "otp", "pin",
-    "mfa", "mnemonic", "sess", "bearer", "code", "phrase", "парол", "секрет", "токен", "ключ", "код", "пин", "аутент",
+    "mfa", "mnemonic", "sess", "bearer", "code", "phrase", "парол", "секрет", "токен", "ключ", "код", "пин",
 )  # fmt: skip
 _LONGEST = 100
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -40,29 +41,36 @@ _SECRETS = words(
     "password passwords passwd passwort kennwort passphrase passcode pwd passwds userpass dbpass secret secrets credential "
     "credentials creds authorization apikey apikeys secretkey privatekey accesskey authkey accountkey sharedaccesskey "
     "accesstoken refreshtoken authtoken idtoken sessiontoken bearertoken apitoken clientsecret jwt xapikey xauthtoken "
-    "totp cvv cvv2 cvc cvc2 mnemonic sig jsessionid phpsessid sessid аутентификация пароль пароли секрет пинкод"
+    "cvv cvc mnemonic sig jsessionid phpsessid sessid пароль пароли секрет пинкод"
 )
-_WEAK = words("token tokenid pass bearer pin otp mfa passcodes токен пин")
+_WEAK = words("token pass bearer токен")
+_PINS = words("pin otp totp mfa passcodes пин")
 _KEYS = words("key keys ключ ключи")
 _KEY_OWNERS = words(
     "api secret private access auth signing encryption decryption master account service shared storage subscription ssh "
-    "rsa aes hmac license licence app client consumer deploy host webhook секретный закрытый приватный доступа api"
+    "rsa aes hmac license licence app client consumer deploy host webhook секретный закрытый приватный доступа"
 )
-_CODES = words("code код pin")
+_CODES = words("code код")
 _CODE_OWNERS = words(
-    "verification security confirmation auth authorization otp sms mfa one pin подтверждения смс пин"
+    "verification security confirmation auth authorization otp sms mfa pin подтверждения безопасности смс пин доступа"
 )
+# A name that ends with one of these speaks about a secret: `password_policy`, `token_url`, `expires_in`.
 _ABOUT = words(
     "count counts limit limits max min maximum minimum total used usage budget num len length size type types kind expires "
-    "expiry expiration expired expire ttl name names id ids policy policies rate input output prompt completion cached "
-    "reasoning per cost price hint required enabled disabled reset changed change url uri endpoint lifetime version strength "
-    "rotation field label labels path file filename manager provider public valid verified status error errors message "
-    "attempts age in at bucket arn ref window position index mask masked hidden visible format prefix algorithm alg consent"
+    "expiry expiration expired expire ttl name names id ids policy policies rate cost price hint required enabled disabled "
+    "reset changed change url uri endpoint lifetime version strength rotation field label labels path file filename manager "
+    "provider valid verified status error errors message attempts age in at bucket arn ref window position index format "
+    "prefix algorithm alg consent method minute day"
+)
+# A token beside one of these is one of those that are counted.
+_COUNTED = words(
+    "max min total num count limit input output prompt completion cached reasoning used per budget usage"
 )
 _PHONES = words(
     "phone phones telephone tel mobile mobiles cell cellphone msisdn whatsapp fax telefon handy rufnummer phonenumber "
     "mobilephone mobilenumber phoneno telno телефон тел мобильный факс"
 )
+_PHONE_ENDS = words("number no nr num e164 home work office main primary secondary contact value")
 _MEASURES = words(
     "ms ns us sec secs seconds millis milliseconds nanos nanoseconds micros microseconds minutes time timestamp ts duration "
     "latency elapsed bytes size length count counts total tokens offset cost price amount sum revision seq sequence at rows "
@@ -71,6 +79,7 @@ _MEASURES = words(
 _OPAQUE = words(
     "trace span call request correlation parent event message run task job order batch build commit version"
 )
+_VERSIONS = frozenset(("version", "ver", "版本", "版本号", "версия"))
 _SECRETS_INSIDE = (
     "密码", "密碼", "口令", "密钥", "密鑰", "金鑰", "秘钥", "令牌", "私钥", "私鑰", "验证码", "驗證碼", "授权码", "助记词"
 )  # fmt: skip
@@ -98,20 +107,28 @@ def role_of(name: str) -> str:
     """The role of a name however its words are joined; names of more than 100 characters tell nothing."""
     if len(name) > _LONGEST:
         return PLAIN
-    parts = [word.lower() for part in _SPLIT.split(name) for word in _CAMEL.split(part) if word]
+    parts = [_word(word) for part in _SPLIT.split(name) for word in _CAMEL.split(part) if word]
     if not parts:
         return PLAIN
-    known = set(parts)
+    known, last = set(parts), parts[-1]
     secret = _secret_role(parts, known)
     if secret != PLAIN:
-        return ABOUT if known & _ABOUT or parts[-1].endswith(_ABOUT_CHINESE) else secret
-    if known & _PHONES or any(word in name for word in _PHONES_INSIDE):
+        about = last in _ABOUT or last.endswith(_ABOUT_CHINESE) or (secret == WEAK and known & _COUNTED)
+        return ABOUT if about and "".join(parts) not in _SECRETS else secret
+    if known & _PHONES and (last in _PHONES or last in _PHONE_ENDS):
         return PHONE
-    if parts[-1] in ("version", "ver", "版本", "版本号", "версия"):
+    if any(word in name for word in _PHONES_INSIDE):
+        return PHONE
+    if last in _VERSIONS:
         return VERSION
-    if parts[-1] in ("id", "ids") and known & _OPAQUE:
+    if last in ("id", "ids") and known & _OPAQUE:
         return OPAQUE
-    return MEASURE if parts[-1] in _MEASURES else PLAIN
+    return MEASURE if last in _MEASURES else PLAIN
+
+
+def _word(word: str) -> str:
+    """A word of a name, without the number of `password2`."""
+    return word.lower().rstrip("0123456789") or word
 
 
 def role_under(name: str, own: str, inherited: str, named: str = PLAIN) -> str:
@@ -133,8 +150,8 @@ def _secret_role(parts: list[str], known: set[str]) -> str:
         return SECRET
     if known & _KEYS and known & _KEY_OWNERS:
         return SECRET
-    if known & _CODES and known & _CODE_OWNERS:
-        return SECRET
+    if known & _PINS or (known & _CODES and known & _CODE_OWNERS):
+        return CODE
     if "phrase" in known and known & {"seed", "recovery", "secret", "pass"}:
         return SECRET
     if "signature" in known and known & {"x", "hmac", "amz", "hub"}:

@@ -9,13 +9,15 @@ from governance.masking import names, values
 from governance.masking.spans import Span
 from governance.masking.words import DIGIT, WORD, WORD_CHARACTERS, words
 
-_SIGN = re.compile("[=::—–]")
-_AFTER = re.compile("(?:=>|:=|={1,3}|::?|:|[—–](?=[ ]))[ \t\u00a0]{0,8}")
+# Full width is narrowed before; a dash joins name and value in Russian.
+_SIGN = re.compile("[=:\u2014\u2013]")
+_AFTER = re.compile("(?:=>|:=|={1,3}|::?|[\u2014\u2013](?=[ ]))[ \\t\u00a0]{0,8}")
 _ASCII_NAME = WORD_CHARACTERS + ".-$"
 _ANY_NAME = _ASCII_NAME + "".join(map(chr, range(0x400, 0x500)))
 _AFTER_NAME = " \t\u00a0\"'`\\]"
 _LONGEST_NAME = 80
 _LONG = 400
+_GUESSED = frozenset((names.WEAK, names.CODE))
 _BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
 # Names that tell something only with the word before them: `API key`, «код подтверждения».
 _SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase")
@@ -29,23 +31,12 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 SAID_SIGNS = (
-    "assw",
-    "ASSW",
-    "assp",
-    "ecret ",
-    "ode ",
-    "PIN",
-    "pin ",
-    "otp ",
-    "OTP ",
-    "арол",
-    "АРОЛ",
-    "код ",
-    "Код ",
-)
+    "assw", "ASSW", "assp", "ecret ", "ode ", "PIN", "pin ", "otp ", "OTP ", "арол", "АРОЛ", "код ", "Код "
+)  # fmt: skip
 _CHINESE = re.compile(
     r"(?P<name>密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
-    r"(?:(?P<about>[^\x00-\x7f::是为為]{0,6}?)(?P<sign>[ \t]?[::=][ \t]?|[是为為][::]?)|[ ]?)(?=[\"'“‘「『]?[!-~])"
+    r"(?:(?P<about>[^\x00-\x7f是为為]{0,6}?)(?P<sign>[ \t]?[:=][ \t]?|[是为為]:?)|[ ]?)"
+    "(?=[\"'\u201c\u2018\u300c\u300e]?[!-~])"
 )
 _CHINESE_SIGNS = ("密", "令", "钥", "验证码", "驗證碼", "授权码")
 _USERINFO = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/?#\"'<>]{1,256})@")
@@ -77,9 +68,9 @@ def find(text: str) -> Iterator[Span]:
     if "name=" in text:
         yield from _in_fields(text, _FORM)
         yield from _in_fields(text, _INPUT)
-    if not text.isascii() and any(sign in text for sign in _CHINESE_SIGNS):
+    if not text.isascii() and any(map(text.__contains__, _CHINESE_SIGNS)):
         yield from _chinese(text)
-    if any(sign in text for sign in SAID_SIGNS):
+    if any(map(text.__contains__, SAID_SIGNS)):
         yield from _said(text)
 
 
@@ -100,7 +91,7 @@ def _named(text: str) -> Iterator[Span]:
         after = _AFTER.match(text, at) if role in names.HIDDEN else None
         place = values.value_at(text, after.end(), name) if after else None
         # A colon stands in sentences too: “Unexpected token: identifier”.
-        if place and (role != names.WEAK or text[at] == "=" or values.looks_drawn(text[slice(*place)])):
+        if place and (role not in _GUESSED or text[at] == "=" or values.looks_drawn(text[slice(*place)])):
             taken = place[1]
             yield from values.hidden(text, *place, role)
 

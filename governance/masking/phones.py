@@ -68,8 +68,8 @@ def _national(text: str, start: int, match: re.Match[str]) -> Span | None:
     begin, end = _opened(text, start, match.end()), match.end()
     if not stands_alone(text, begin, end) or _DATE.match(text, start):
         return None
-    number = _digits(match[country])
-    if country == "ru" and not _is_russian(match, text[start - 1 : start]):
+    number, written = _digits(match[country]), text[begin:end]
+    if written.count("(") != written.count(")") or (country == "ru" and not _is_russian(match)):
         return None
     # Three groups with nothing but spaces between them are as likely a table.
     if country == "us" and begin == start and match["us"][3] == " " and match["last"] == " ":
@@ -80,7 +80,7 @@ def _national(text: str, start: int, match: re.Match[str]) -> Span | None:
     return Span(begin, end, PHONE, f"+{_CODES[country]}{number}", also)
 
 
-def _is_russian(match: re.Match[str], before: str) -> bool:
+def _is_russian(match: re.Match[str]) -> bool:
     """Whether it is written as Russians write: with groups, or as a mobile of eleven digits."""
     written = match.group()
     if match["gap"] is None:

@@ -10,23 +10,20 @@ from governance.masking.masks import MASK, SECRET, TOKEN
 from governance.masking.spans import Span
 from governance.masking.words import words
 
+# Punctuation of Chinese and Japanese, and of full width; none of it is typed into a password.
+_WIDE_MARKS = "\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\u4e00-\u9fff\u201c\u201d\u2018\u2019\u00ab\u00bb"
 _ESCAPED = re.compile(r"\\+[\"'](?P<value>(?:[^\"'\\\r\n]|\\+[^\"'\\\r\n]){1,8192}+)")
 _DOUBLE = re.compile(r"\"(?P<value>(?:[^\"\\\x1e]|\\[^\x1e]){1,8192}+)")
 _SINGLE = re.compile(r"'(?P<value>(?:[^'\\\r\n]|\\[^\r\n]){1,8192}+)")
-_TICKED = re.compile(r"[`“「『«](?P<value>[^`”」』»\r\n]{1,8192}+)")
-_BARE = re.compile(r"(?P<value>[^\s\"'`,;&<>()\[\]{}|\\,。;、)】」』“”»\u4e00-\u9fff]{1,8192}+)")
+_TICKED = re.compile(
+    "[`\u201c\u2018\u300c\u300e\u00ab](?P<value>[^`\u201d\u2019\u300d\u300f\u00bb\r\n]{1,8192}+)"
+)
+_BARE = re.compile(rf"(?P<value>[^\s\"'`,;&<>()\[\]{{}}|\\{_WIDE_MARKS}]{{1,8192}}+)")
 _PHRASE = re.compile(r"(?P<value>[^\r\n\"]{1,8192}+)")
 _LINE = re.compile(r"(?P<value>[^\r\n]{1,8192}+)")
-_SHAPES = {
-    "\\": _ESCAPED,
-    '"': _DOUBLE,
-    "'": _SINGLE,
-    "`": _TICKED,
-    "“": _TICKED,
-    "「": _TICKED,
-    "『": _TICKED,
-    "«": _TICKED,
-}
+_SHAPES = {"\\": _ESCAPED, '"': _DOUBLE, "'": _SINGLE} | dict.fromkeys(
+    "`\u201c\u2018\u300c\u300e\u00ab", _TICKED
+)
 
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|negotiate)[ \t]{1,4}(?=[^\s])", re.IGNORECASE)
 _LONG_SCHEME = re.compile(r"(?:digest|oauth|hawk|aws4-hmac-sha256)[ \t]{1,4}", re.IGNORECASE)
@@ -37,17 +34,22 @@ _COOKIE = re.compile(r"(?P<name>[^\s=;,]{1,128})=(?P<value>[^;\r\n]{1,8192})")
 _ABOUT_COOKIES = words("path domain expires max-age samesite version secure httponly priority")
 
 _NOTHING = words(
-    "null none nil true false yes no undefined nan string str text bytes int integer number float bool boolean object array "
-    "any required optional missing invalid incorrect expired wrong empty unknown unset is are was must should cannot can not "
-    "the a an your my to for from in on of and or if with default set provided given needed redacted hidden masked removed "
-    "changed denied rejected refused ok failed has have does enter type reset verify "
+    "null none nil true false undefined nan string required optional redacted hidden masked removed bearer basic"
+)
+# What stands behind *password:* in a sentence or a signature.
+_PROSE = words(
+    "yes no str text bytes int integer number float bool boolean object array any missing invalid incorrect expired wrong "
+    "empty unknown unset is are was must should cannot can not the a an your my to for from in on of and or if with default "
+    "set provided given needed changed denied rejected refused ok failed has have does enter type reset verify digest token "
     "нет да не неверный неверен обязателен пуст истёк истек введите"
 )
 _CODE = re.compile(
-    r"(?:self|this|os|process|config|settings|env|ctx|request|args|options|secrets|vault|var|local)\.[A-Za-z_.]+\Z"
+    r"(?:self|this|os|process|config|settings|env|ctx|request|args|options|secrets|vault|var|local)\.[A-Za-z_.]+"
 )
-_PLACEHOLDER = re.compile(r"\$[A-Za-z_{(]|\{\{|<[A-Za-z]|%\(|%s|\.\.\.|…|\*\*\*|optional\[", re.IGNORECASE)
-_NAMEABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
+_PLACEHOLDER = re.compile(
+    r"\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*|\{\{[^{}]*\}\}|<[A-Za-z _-]+>|%\([A-Za-z_]+\)s|%s|\.{2,}|…+", re.ASCII
+)
+_NAMEABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _FEW_DIGITS = 6
 
 
@@ -72,9 +74,14 @@ def value_at(text: str, at: int, name: str) -> tuple[int, int] | None:
             match = _BARE.match(text, scheme.end())
             return (at, _trimmed(text, match)) if match else None
         match = _BARE.match(text, at)
-        if match and text.startswith("(", match.end()) and _NAMEABLE.match(match["value"]):
-            return None  # a call: get_token(…)
+        if match and (_is_call(text, match) or text[match.start() : _trimmed(text, match)].lower() in _PROSE):
+            return None
     return (match.start("value"), _trimmed(text, match)) if match else None
+
+
+def _is_call(text: str, match: re.Match[str]) -> bool:
+    """Whether the value is code that fetches it: `get_token(…)`."""
+    return text.startswith("(", match.end()) and _NAMEABLE.fullmatch(match["value"]) is not None
 
 
 def _trimmed(text: str, match: re.Match[str]) -> int:
@@ -106,13 +113,11 @@ def is_nothing(value: str, role: str) -> bool:
     stripped = value.strip()
     if not any(char.isalnum() for char in stripped) or _is_masked(stripped):
         return True
-    if stripped.lower() in _NOTHING or _PLACEHOLDER.match(stripped) or _CODE.match(stripped):
+    if stripped.lower() in _NOTHING or _PLACEHOLDER.fullmatch(stripped) or _CODE.fullmatch(stripped):
         return True
     if role == names.COOKIE and MASK.search(stripped):
         return True
-    if role == names.WEAK and stripped.isdigit():
-        return len(stripped) <= _FEW_DIGITS and not 4 <= len(stripped) <= 8
-    return False
+    return role == names.WEAK and stripped.isdigit() and len(stripped) <= _FEW_DIGITS
 
 
 def _is_masked(value: str) -> bool:

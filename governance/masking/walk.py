@@ -85,8 +85,7 @@ class Walk:
             holder[place] = [None] * len(value)
             self._put_listing(holder[place], value, role, depth + 1)
         else:
-            text = value.decode("utf-8", "replace") if isinstance(value, bytes | bytearray) else str(value)
-            self._put(holder, place, text, role, depth)
+            self._put(holder, place, _as_json(value), role, depth)
 
     def _put_mapping(self, masked: dict[Any, Any], value: dict[Any, Any], role: str, depth: int) -> None:
         named = names.PLAIN
@@ -97,13 +96,15 @@ class Walk:
             if type(key) is str:
                 about = detection.field(key)
                 if not about.plain:
-                    name = _free(self._running(key, names.PLAIN), masked)
+                    name = self._running(key, names.PLAIN)
                     about = detection.field(name)
                 own = about.role
                 if role != names.PLAIN or named != names.PLAIN:
                     own = names.role_under(name, own, role, named)
             elif type(key) is int or type(key) is float:
-                name = _free(self._number(key, names.PLAIN), masked)
+                name = self._number(key, names.PLAIN)
+            if name in masked:
+                name = _free(name, masked)
             self._put(masked, name, one, own, depth)
 
     def _put_listing(self, masked: list[Any], value: Sequence[Any], role: str, depth: int) -> None:
@@ -219,20 +220,31 @@ class Walk:
         return "".join(parts) + text[end:] if parts else text
 
 
+def _as_json(value: Any) -> str | int | float:
+    """What JSON would make of a value that it does not know: its number or its text."""
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, bytes | bytearray):
+        return value.decode("utf-8", "replace")
+    return str.__str__(str(value))
+
+
 def _told(value: dict[Any, Any], role: str) -> tuple[str, str]:
     """What the fields of an object tell of it: it is a schema, or its `name` gives a role to its `value`."""
     named = names.PLAIN
     if isinstance(value.get("type"), str) and value["type"] in names.SCHEMA_TYPES:
         role = names.PLAIN
     for key in names.NAMING:
-        if key in value:
+        if named == names.PLAIN and key in value:
             named = detection.told_by(value[key])
     return role, named
 
 
 def _free(name: Any, taken: dict[Any, Any]) -> Any:
     """The name, numbered where two keys have come to read the same."""
-    number, free = 2, name
+    number, free = len(taken) + 1, name
     while free in taken:
         free, number = f"{name} ({number})", number + 1
     return free

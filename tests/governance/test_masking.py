@@ -152,6 +152,16 @@ MASKED = [
     ("мой пароль — qwerty1", "мой пароль — [SECRET]"),
     ("код подтверждения: 1234", "код подтверждения: [SECRET]"),
     ("%E5%AF%86%E7%A0%81=hunter2", "%E5%AF%86%E7%A0%81=[SECRET]"),
+    # Full width, as Chinese keyboards write
+    ("密码\uff1ahunter2\uff0c请\u3002", "密码\uff1a[SECRET]\uff0c请\u3002"),
+    (
+        "电话\uff1a\uff11\uff13\uff18\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff1b",
+        "电话\uff1a[PHONE]\uff1b",
+    ),
+    ("邮箱\uff1azhang\uff20example.com\u3002", "邮箱\uff1a[EMAIL]\u3002"),
+    ("卡号\uff1a6222021234567890128\uff08张三\uff09", "卡号\uff1a[CARD]\uff08张三\uff09"),
+    ("地址\uff0810.0.0.1\uff09", "地址\uff08[IP]\uff09"),
+    ("令牌\u201cabc123def\u201d", "令牌\u201c[SECRET]\u201d"),
     # Several neighbours
     ("zhang@example.com13812345678", "[EMAIL][PHONE]"),
     ("张三,13812345678,11010519491231002X,zhang@example.com", "张三,[PHONE],[ID_CN],[EMAIL]"),
@@ -317,6 +327,10 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize(
     ("value", "masked"),
     [
+        (
+            {"id_token": "x.y", "reset_token": "x", "password2": "$ecret"},
+            dict.fromkeys(("id_token", "reset_token", "password2"), "[SECRET]"),
+        ),
         ({"password": "correct horse", "user": "bob"}, {"password": "[SECRET]", "user": "bob"}),
         (
             {"password": 12345678, "pin": 1234, "cvc": 321},
@@ -449,7 +463,7 @@ def test_json_that_was_cut_off_or_stands_in_a_text_is_masked(text: str, masked: 
 
 def test_every_name_of_a_secret_has_a_stem_that_is_looked_for() -> None:
     foreign = {"密码", "口令"}
-    secrets = names._SECRETS | names._WEAK | names._KEYS | names._CODES | foreign
+    secrets = names._SECRETS | names._WEAK | names._PINS | names._KEYS | names._CODES | foreign
     assert {name for name in secrets if not any(stem in name for stem in names.STEMS)} == foreign
 
 
