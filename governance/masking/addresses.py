@@ -16,6 +16,7 @@ _DIGITS_OF_V4 = "0123456789"
 _V6_SIGN = re.compile(r":(?::|[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:)")
 _V6_CHARACTERS = "0123456789ABCDEFabcdef:."
 _LONGEST_V6 = 45
+_FEWEST_DIGITS = 5
 # What stands before a version of four parts: `Chrome/120.0.0.0`, `version 1.2.3.4`, `==1.2.3.4`, `第1.2.3.4节`.
 _VERSION = re.compile(
     r"(?:(?<![A-Za-z0-9.])[A-Z][A-Za-z]*/|[=<>~^!]=[ ]?|\^|~"
@@ -89,6 +90,9 @@ def _address_6(text: str, start: int, end: int) -> Span | None:
     if text[end : end + 1] in WORD:
         return None
     if not any(char in DIGIT for char in address) or _OCTETS_BY_PAIRS.fullmatch(address):
+        return None
+    # A slice of a program, [1::2], is no address.
+    if len(address) - address.count(":") < _FEWEST_DIGITS and address != "::1":
         return None
     try:
         number = IPv6Address(address)

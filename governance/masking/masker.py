@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from governance.masking import names
 from governance.masking.cards import is_card
@@ -23,7 +23,7 @@ class Masker:
     Any thread may use it. Time grows with the size of the payload alone; nothing that JSON can hold raises.
     """
 
-    key: bytes
+    key: bytes = field(repr=False)
     key_id: str
 
     def mask(self, value: object) -> Masked:

@@ -60,7 +60,7 @@ _ABOUT = words(
     "expiry expiration expired expire ttl name names id ids policy policies rate cost price hint required enabled disabled "
     "reset changed change url uri endpoint lifetime version strength rotation field label labels path file filename manager "
     "provider valid verified status error errors message attempts age in at bucket arn ref window position index format "
-    "prefix algorithm alg consent method minute day"
+    "prefix algorithm alg consent method minute day py js ts tsx jsx html css md json yml yaml txt go rs java rb php po"
 )
 # A token beside one of these is one of those that are counted.
 _COUNTED = words(

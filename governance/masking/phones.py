@@ -74,7 +74,7 @@ def _national(text: str, start: int, match: re.Match[str]) -> Span | None:
     # Three groups with nothing but spaces between them are as likely a table.
     if country == "us" and begin == start and match["us"][3] == " " and match["last"] == " ":
         return None
-    if country == "de" and not 6 <= len(number) <= 12:
+    if country == "de" and not _is_german(number, written):
         return None
     also = tuple(readings(f"0{number}"))[:-1] if text[start] == "0" else ()
     return Span(begin, end, PHONE, f"+{_CODES[country]}{number}", also)
@@ -88,6 +88,12 @@ def _is_russian(match: re.Match[str]) -> bool:
     if written.isdigit():
         return written[1] == "9" or written.startswith("8800")
     return True
+
+
+def _is_german(number: str, written: str) -> bool:
+    """Whether the length is one that German numbers have; where only spaces part them, not the shortest."""
+    marked = any(mark in written for mark in "()/-")
+    return (7 if marked else 8) <= len(number) <= 12 and not set(number) <= {"0", "1"}
 
 
 def _abroad(text: str, start: int, begin: int) -> Span | None:

@@ -49,7 +49,7 @@ _CODE = re.compile(
 _PLACEHOLDER = re.compile(
     r"\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*|\{\{[^{}]*\}\}|<[A-Za-z _-]+>|%\([A-Za-z_]+\)s|%s|\.{2,}|…+", re.ASCII
 )
-_NAMEABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_NAMEABLE = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 _FEW_DIGITS = 6
 
 
@@ -74,14 +74,19 @@ def value_at(text: str, at: int, name: str) -> tuple[int, int] | None:
             match = _BARE.match(text, scheme.end())
             return (at, _trimmed(text, match)) if match else None
         match = _BARE.match(text, at)
-        if match and (_is_call(text, match) or text[match.start() : _trimmed(text, match)].lower() in _PROSE):
+        if match and _is_prose(text, name, match.start(), _trimmed(text, match)):
             return None
     return (match.start("value"), _trimmed(text, match)) if match else None
 
 
-def _is_call(text: str, match: re.Match[str]) -> bool:
-    """Whether the value is code that fetches it: `get_token(…)`."""
-    return text.startswith("(", match.end()) and _NAMEABLE.fullmatch(match["value"]) is not None
+def _is_prose(text: str, name: str, start: int, end: int) -> bool:
+    """Whether a bare value is a word of a sentence, or code that fetches it: `get_token(…)`, `frozen.token`."""
+    value = text[start:end]
+    if value.lower() in _PROSE or name.endswith(value):
+        return True
+    if not _NAMEABLE.fullmatch(value):
+        return False
+    return text[end : end + 1] in ("(", "[") or ("." in value and names.role_of(value) in names.HIDDEN)
 
 
 def _trimmed(text: str, match: re.Match[str]) -> int:

@@ -51,7 +51,7 @@ class _Slot(NamedTuple):
 class Walk:
     """The state of a pass: the tags so far, the texts still to search, the documents still to join."""
 
-    key: bytes
+    key: bytes = field(repr=False)
     _tags: set[SubjectTag] = field(default_factory=set)
     _slots: list[_Slot] = field(default_factory=list)
     _documents: list[tuple[_Slot, list[str]]] = field(default_factory=list)

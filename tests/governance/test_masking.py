@@ -195,6 +195,7 @@ INTACT = [
     "price $1,299.00 or €12.50 or 1 299,00 руб",
     "共 12345678 条记录,耗时 1234 毫秒",
     "0.13812345678 3.14159265358979 1e10",
+    "templates/password_reset.html:10 auth/token.py:122",
     "std::vector<int> a::b Foo::Bar 12:34:56 00:1A:2B:3C:4D:5E",
     "ISBN 978-3-16-148410-0",
     "Unexpected token: identifier; password is required; secret: null",
@@ -208,6 +209,8 @@ INTACT = [
     "密码长度:8,令牌数:120",
     "пароль обязателен, количество токенов: 120",
     "0000012345 00123456 0012345678 12345678901",
+    "for key in path[-2::-1]: x[1::2] 0x0040 -- 0100 0000",
+    "login(password=password, token=frozen.token, secret=creds['SecretKey'])",
     "matrix 256 512 1024 2048 and 1-2-3-4-5-6-7-8-9-10",
     "GB29NWBK60161331926818 11010519491231002Y",
     "[1, 2, 3] {not json} [INFO] {{template}}",
@@ -315,6 +318,7 @@ def test_a_mask_is_the_kind_and_the_start_of_the_keyed_hash() -> None:
 
 def test_a_masker_is_a_frozen_value() -> None:
     assert Masker(KEY, "k1") == MASKER
+    assert repr(MASKER) == "Masker(key_id='k1')"
     with pytest.raises(AttributeError):
         MASKER.key = b""  # type: ignore[misc]
 
