@@ -2,35 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from catalog import semver
-from catalog.models import Environment, Release, State, Version
+from catalog.models import Dependency, Environment, Release, State, Version
+
+# folder name → the lowest version that is asked for
+Wanted = Mapping[str, str]
 
 
 def missing_dependencies(version: Version, environment: Environment) -> list[str]:
-    """A sentence for each dependency that is not live in the environment, or is too old there."""
+    """A sentence for each dependency that is not live in the environment, too old or unavailable there.
+
+    Two queries for each step of the longest chain.
+    """
     wanted = dict(version.dependencies.values_list("folder", "minimum"))
-    if not wanted:
-        return []
-    live = Release.objects.filter(
+    live: dict[str, str] = {}
+    needs: dict[str, dict[str, str]] = {}
+    step = set(wanted)
+    while step:
+        found = {pk: (folder, number) for folder, pk, number in _live(environment, step)}
+        live |= dict(found.values())
+        needs |= {folder: {} for folder in step}
+        rows = Dependency.objects.filter(version_id__in=found).values_list("version_id", "folder", "minimum")
+        for pk, folder, minimum in rows:
+            needs[found[pk][0]][folder] = minimum
+        step = {folder for folders in needs.values() for folder in folders} - set(needs)
+    return unmet(wanted, live, unavailable(live, needs))
+
+
+def _live(environment: Environment, folders: Collection[str]) -> Iterable[tuple[str, object, str]]:
+    return Release.objects.filter(
         environment=environment,
         state=State.LIVE,
-        skill__folder__in=wanted,
+        skill__folder__in=folders,
         skill__deleted_at=None,
         version__yanked_at=None,
         version__revoked_at=None,
-    ).values_list("skill__folder", "version__version")
-    return unmet(wanted, dict(live))
+    ).values_list("skill__folder", "version_id", "version__version")
 
 
-def unmet(wanted: Mapping[str, str], live: Mapping[str, str]) -> list[str]:
+def unavailable(live: Mapping[str, str], needs: Mapping[str, Wanted]) -> frozenset[str]:
+    """The live skills that lack something, those included that need one of these."""
+    broken: frozenset[str] = frozenset()
+    while more := {one for one in live if one not in broken and unmet(needs.get(one, {}), live, broken)}:
+        broken |= more
+    return broken
+
+
+def unmet(wanted: Wanted, live: Mapping[str, str], broken: Collection[str] = ()) -> list[str]:
     """A sentence for each wanted folder name whose live version does not do."""
     return [
-        f"{folder} {minimum} or newer is needed; {live.get(folder, 'none')} is live."
+        sentence
         for folder, minimum in sorted(wanted.items())
-        if folder not in live or not semver.satisfies(live[folder], minimum)
+        if (sentence := _why_not(folder, minimum, live, broken))
     ]
+
+
+def _why_not(folder: str, minimum: str, live: Mapping[str, str], broken: Collection[str]) -> str:
+    if folder not in live or not semver.satisfies(live[folder], minimum):
+        return f"{folder} {minimum} or newer is needed; {live.get(folder, 'none')} is live."
+    return f"{folder} is needed, and is unavailable here itself." if folder in broken else ""
 
 
 def in_order(folders: Iterable[str], wanted: Mapping[str, Iterable[str]]) -> list[str]:

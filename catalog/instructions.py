@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from io import BytesIO
+from sys import getsizeof
 from zipfile import ZipFile
 
 from catalog import blobs
 from catalog.bundles.files import File
 from catalog.bundles.skillmd import read_skill_md
-from catalog.resolution import Served
+from catalog.caches import Bounded
+from catalog.snapshots import Served
+
+_texts: Bounded[str, tuple[str, str]] = Bounded(
+    lambda texts: sum(getsizeof(text) for text in texts), most=32 * 1024 * 1024
+)
 
 
 def instructions_of(served: Served) -> tuple[str, str]:
@@ -17,11 +22,10 @@ def instructions_of(served: Served) -> tuple[str, str]:
 
     A tool skill's are those of the SKILL.md that its artifact holds.
     """
-    head = next((file for file in served.files if file.path in {"SKILL.md", "skill.md"}), None)
-    return _read(head.sha256, served.artifact) if head else _read("", served.artifact)
+    head = next((file.sha256 for file in served.files if file.path in {"SKILL.md", "skill.md"}), "")
+    return _texts.get(head or served.artifact, lambda: _read(head, served.artifact))
 
 
-@lru_cache(maxsize=512)
 def _read(head: str, artifact: str) -> tuple[str, str]:
     if head:
         content = blobs.read_blob(head)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from catalog import access, journal
+from catalog import access, background, journal
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Token, User
 
@@ -23,6 +23,7 @@ LONGEST_DAYS = 365
 # A revocation is obeyed everywhere within two seconds (architecture, Feed).
 CACHE_SECONDS = 1.0
 CACHE_SIZE = 10_000
+USE_NOTED = timedelta(minutes=1)
 
 
 class BadToken(Exception):
@@ -142,7 +143,7 @@ def _ask_to_revoke(actor: Actor, token: Token) -> None:
 def read_token(secret: str, *, now: datetime) -> Bearer | None:
     """Whom the token speaks for, or None where it is unknown, expired or revoked.
 
-    The answer is up to a second old. The minute in which a token was last used is noted.
+    The answer is up to a second old. That it was used is noted, and written once a minute.
     """
     digest = digest_of(secret)
     known = _known.get(digest)
@@ -153,7 +154,10 @@ def read_token(secret: str, *, now: datetime) -> Bearer | None:
                 _known.clear()
             _known[digest] = known
     bearer = known[0]
-    return bearer if bearer and bearer.expires_at > now else None
+    if bearer is None or bearer.expires_at <= now:
+        return None
+    _note_use(bearer.token_id, now)
+    return bearer
 
 
 def digest_of(secret: str) -> str:
@@ -162,13 +166,46 @@ def digest_of(secret: str) -> str:
 
 
 _known: dict[str, tuple[Bearer | None, datetime]] = {}
+_used: dict[UUID, datetime] = {}
+_written: dict[UUID, datetime] = {}
 _lock = threading.Lock()
 
 
 def forget_cached() -> None:
     """Empty this process's memory of tokens."""
     with _lock:
-        _known.clear()
+        for memory in (_known, _used, _written):
+            memory.clear()
+
+
+def write_uses() -> int:
+    """Write when tokens were last used; answers of how many. On a fault nothing is lost, and it raises."""
+    with _lock:
+        uses = dict(sorted(_used.items()))
+        _used.clear()
+    try:
+        rows = [Token(pk=token_id, last_used_at=now) for token_id, now in uses.items()]
+        Token.objects.bulk_update(rows, ["last_used_at"], batch_size=100)
+    except Exception:
+        with _lock:
+            _used.update({**uses, **_used})
+        raise
+    with _lock:
+        if len(_written) >= CACHE_SIZE:
+            _written.clear()
+        _written.update(uses)
+    return len(uses)
+
+
+background.register("uses of tokens", write_uses)
+
+
+def _note_use(token_id: UUID, now: datetime) -> None:
+    written = _written.get(token_id)
+    if written is None or now - written >= USE_NOTED:
+        with _lock:
+            _used[token_id] = now
+        background.wake()
 
 
 def _look_up(digest: str, *, now: datetime) -> Bearer | None:
@@ -179,8 +216,6 @@ def _look_up(digest: str, *, now: datetime) -> Bearer | None:
     )
     if token is None or (token.agent and token.agent.retired_at) or (token.user and not token.user.is_active):
         return None
-    if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
-        Token.objects.filter(pk=token.pk).update(last_used_at=now)
     return Bearer(
         token_id=token.pk,
         scopes=frozenset(token.scopes),

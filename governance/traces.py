@@ -12,8 +12,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from catalog.access import Powers
-from catalog.models import Release, Role, Skill, State, Version
+from catalog.models import SERVED, Release, Role, Skill, Version
 from catalog.resolution import folder_of
+from catalog.snapshots import ARMS
 from governance.calls import BadCall, Reported, Task, read_call, read_task
 from governance.masks import masker
 from governance.models import Call, CallDetail, SubjectTag, TaskOutcome
@@ -143,7 +144,7 @@ class _Known:
         served = Release.objects.filter(
             environment_id=environment_id,
             skill__in=self.skills.values(),
-            state__in=(State.LIVE, State.CANARY),
+            state__in=SERVED,
         ).values_list("version_id", "pk", "state")
         self.releases = {version: (pk, state) for version, pk, state in served}
 
@@ -152,8 +153,8 @@ class _Known:
         skill = self.skills.get(folder_of(call["skill_text"]))
         version = self.versions.get((skill, call["version_text"])) if skill else None
         release, state = self.releases.get(version, (None, "")) if version else (None, "")
-        arm = {"": "", State.LIVE: "stable", State.CANARY: "candidate"}[state]
-        return {"skill_id": skill, "version_id": version, "release_id": release, "arm": arm}
+        told = {"skill_id": skill, "version_id": version, "release_id": release}
+        return {**told, "arm": ARMS.get(state, "")}
 
 
 def _write_tasks(tasks: Sequence[Task], *, agent_id: UUID, environment_id: UUID, now: datetime) -> None:

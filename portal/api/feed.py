@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import unquote
@@ -23,7 +23,9 @@ from catalog.advertisement import (
     tool_definitions,
 )
 from catalog.instructions import instructions_of
-from catalog.resolution import Feed, Served, ServedFile, feed_of, read_version
+from catalog.pins import read_version
+from catalog.resolution import Feed, feed_of
+from catalog.snapshots import Served, ServedFile
 from governance.models import ReadCount
 from governance.usage import count_reads
 from portal.api import examples
@@ -54,11 +56,8 @@ def feed(request: Request) -> HttpResponse:
     seen = _feed(request)
     if matches_etag(request, seen.etag):
         return _assigned(not_modified(seen.etag), seen.arms)
-    fields = _fields(request)
-    skills = [_cut(one.item, fields) for one in seen.served.values()]
-    _count(request, seen, seen.served.values(), ReadCount.Read.ADVERTISED)
-    body = render_json({"environment": seen.environment, "revision": seen.revision, "skills": skills})
-    answer = HttpResponse(body, content_type="application/json")
+    _count(request, seen, seen.version_ids, ReadCount.Read.ADVERTISED)
+    answer = HttpResponse(_body(seen, _fields(request)), content_type="application/json")
     answer["ETag"] = seen.etag
     answer["Cache-Control"] = "private, no-cache"
     return _assigned(answer, seen.arms)
@@ -89,13 +88,12 @@ def feed(request: Request) -> HttpResponse:
 def advertise(request: Request) -> HttpResponse:
     """The text for a system prompt."""
     seen = _feed(request)
-    chosen = [one for one in seen.served.values() if _is_advertised(one)]
-    skills, scripts = [_advertised(one) for one in chosen], _flag(request, "scripts")
+    skills, scripts = [_advertised(one) for one in seen.advertised], _flag(request, "scripts")
     if request.method == "POST":
         answer = _text(fill_template(_template(request), skills, scripts=scripts))
     else:
         answer = _as_asked(request, skills, scripts)
-    _count(request, seen, chosen, ReadCount.Read.ADVERTISED)
+    _count(request, seen, seen.advertised_ids, ReadCount.Read.ADVERTISED)
     return _assigned(answer, seen.arms)
 
 
@@ -145,7 +143,7 @@ def skill(request: Request, name: str) -> HttpResponse:
     """One skill with its instructions."""
     seen = _feed(request)
     one = _read(request, seen, name)
-    _count(request, seen, [one], ReadCount.Read.LOADED)
+    _count(request, seen, one.ids, ReadCount.Read.LOADED)
     instructions, content = instructions_of(one)
     body = {
         **one.item,
@@ -157,7 +155,7 @@ def skill(request: Request, name: str) -> HttpResponse:
         "scripts": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in one.scripts],
     }
     answer = HttpResponse(render_json(body), content_type="application/json")
-    return _assigned_one(answer, seen, one)
+    return _assigned_one(answer, one)
 
 
 @described(
@@ -175,11 +173,11 @@ def resource(request: Request, name: str, path: str) -> HttpResponse:
     one = _read(request, seen, name)
     file = find_resource(one, path)
     if matches_etag(request, f'"{file.sha256}"'):
-        return _assigned_one(not_modified(f'"{file.sha256}"'), seen, one)
-    _count(request, seen, [one], ReadCount.Read.RESOURCE)
+        return _assigned_one(not_modified(f'"{file.sha256}"'), one)
+    _count(request, seen, one.ids, ReadCount.Read.RESOURCE)
     kind = mimetypes.guess_type(file.path)[0] or "application/octet-stream"
     answer = attachment(blobs.read_blob(file.sha256), file.path.rsplit("/", 1)[-1], kind, file.sha256)
-    return _assigned_one(answer, seen, one)
+    return _assigned_one(answer, one)
 
 
 @described(
@@ -197,11 +195,11 @@ def bundle(request: Request, name: str) -> HttpResponse:
     seen = _feed(request)
     one = _read(request, seen, name)
     if matches_etag(request, f'"{one.artifact}"'):
-        return _assigned_one(not_modified(f'"{one.artifact}"'), seen, one)
-    _count(request, seen, [one], ReadCount.Read.LOADED)
+        return _assigned_one(not_modified(f'"{one.artifact}"'), one)
+    _count(request, seen, one.ids, ReadCount.Read.LOADED)
     file_name = f"{one.folder}-{one.version}.zip"
     answer = attachment(blobs.read_blob(one.artifact), file_name, "application/zip", one.artifact)
-    return _assigned_one(answer, seen, one)
+    return _assigned_one(answer, one)
 
 
 def _feed(request: Request) -> Feed:
@@ -220,12 +218,15 @@ def _read(request: Request, seen: Feed, name: str) -> Served:
     return read_version(feed=seen, name=name, version=version, now=timezone.now())
 
 
-def _count(request: Request, seen: Feed, served: Iterable[Served], read: ReadCount.Read) -> None:
+def _count(request: Request, seen: Feed, version_ids: tuple[str, ...], read: ReadCount.Read) -> None:
     # A HEAD reads nothing that an agent could use.
     if request.method != "HEAD":
-        agent = seen.profile.agent_id
         count_reads(
-            environment_id=seen.environment_id, agent_id=agent, served=served, read=read, now=timezone.now()
+            environment_id=seen.environment_id,
+            agent_id=seen.profile.agent_id,
+            version_ids=version_ids,
+            read=read,
+            now=timezone.now(),
         )
 
 
@@ -280,18 +281,18 @@ def _advertised(one: Served) -> Advertised:
     return Advertised(one.folder, item["description"], item["has_resources"], item["has_scripts"])
 
 
-def _is_advertised(one: Served) -> bool:
-    """Hidden from the model, or of no use for now: not in the text."""
-    return bool(one.item["model_invocable"] and one.item["available"])
-
-
 def _fields(request: Request) -> list[str]:
     text = request.query_params.get("fields", "")
     return [name for name in text.split(",") if name]
 
 
-def _cut(item: Mapping[str, Any], fields: list[str]) -> Mapping[str, Any]:
-    return {name: item[name] for name in fields if name in item} if fields else item
+def _body(seen: Feed, fields: list[str]) -> bytes:
+    """The list as it was put together once, unless it is cut to some fields."""
+    if not fields:
+        return seen.body
+    items = (one.item for one in seen.served.values())
+    skills = [{name: item[name] for name in fields if name in item} for item in items]
+    return render_json({"environment": seen.environment, "revision": seen.revision, "skills": skills})
 
 
 def _flag(request: Request, name: str) -> bool:
@@ -311,6 +312,6 @@ def _assigned(answer: HttpResponse, arms: Mapping[str, str]) -> HttpResponse:
     return answer
 
 
-def _assigned_one(answer: HttpResponse, seen: Feed, one: Served) -> HttpResponse:
-    answer["X-Quartermaster-Assignment"] = seen.arms.get(one.folder, "stable")
+def _assigned_one(answer: HttpResponse, one: Served) -> HttpResponse:
+    answer["X-Quartermaster-Assignment"] = one.arm
     return answer

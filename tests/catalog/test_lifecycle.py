@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from catalog import lifecycle, resolution
+from catalog import lifecycle, pins, resolution
 from catalog.access import NotAllowed
 from catalog.models import JournalEntry, Revision, Skill, State, Version
 from governance import approvals
@@ -129,11 +129,11 @@ def test_what_pinned_sessions_read(cast: make.Cast, verb: str, readable: bool) -
     late = NOW + timedelta(days=400)
     seen = feed(cast)
     if readable:
-        found = resolution.read_version(feed=seen, name="refund-check", version="1.0.0", now=late)
+        found = pins.read_version(feed=seen, name="refund-check", version="1.0.0", now=late)
         assert found.version == "1.0.0"
         return
     with pytest.raises((resolution.Gone, resolution.Unknown)):
-        resolution.read_version(feed=seen, name="refund-check", version="1.0.0", now=late)
+        pins.read_version(feed=seen, name="refund-check", version="1.0.0", now=late)
 
 
 def test_a_yank_and_a_start_at_once_serve_nothing_that_was_taken_back(shared_database: str) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from catalog import lifecycle, resolution, rollout
+from catalog import availability, caches, lifecycle, pins, resolution, rollout, snapshots
 from catalog.models import Agent, Environment, Release, Skill, SkillSet, SkillTag, State, Version
 from catalog.resolution import Feed, Gone, Unknown
 from governance import approvals
@@ -29,7 +32,7 @@ def cast() -> make.Cast:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Sets the clock of the process's memory forward."""
     ahead = [0.0]
-    monkeypatch.setattr(resolution, "monotonic", lambda: 1000.0 + ahead[0])
+    monkeypatch.setattr(caches, "monotonic", lambda: 1000.0 + ahead[0])
 
     def forward(seconds: float) -> None:
         ahead[0] += seconds
@@ -187,6 +190,26 @@ def test_what_lacks_a_dependency_is_unavailable_and_breaks_nothing(
     assert served["c-alone"].item["available"] is True
 
 
+def test_what_needs_something_unavailable_is_unavailable_too(cast: make.Cast) -> None:
+    tool(cast, "z.base", "production")
+    tool(cast, "m.middle", "production", needs={"z.base": "1.0.0"})
+    top = tool(cast, "a.top", "production", needs={"m.middle": "1.0.0"})
+    lifecycle.yank(
+        version=Version.objects.get(skill__folder="z-base"), actor=crew.actor(cast.ines), reason="", now=NOW
+    )
+    served = feed(make.agent(team=cast.payments)).served
+    assert [served[name].item["unavailable_reason"] for name in ("m-middle", "a-top")] == [
+        "z-base 1.0.0 or newer is needed; none is live.",
+        "m-middle is needed, and is unavailable here itself.",
+    ]
+    lacking = availability.missing_dependencies(top, make.environment("production"))
+    assert lacking == ["m-middle is needed, and is unavailable here itself."]
+    assert (
+        availability.unavailable({"a": "1.0.0", "b": "1.0.0"}, {"a": {"b": "1.0.0"}, "b": {"a": "1.0.0"}})
+        == set()
+    )
+
+
 # -- canary
 
 
@@ -277,7 +300,7 @@ def test_any_key_has_a_place(key: str) -> None:
 def read(agent: Agent, version: str | None, days: float = 0, name: str = "refund-check") -> str:
     """The version that is read."""
     now = NOW + timedelta(days=days)
-    return resolution.read_version(feed=feed(agent), name=name, version=version, now=now).version
+    return pins.read_version(feed=feed(agent), name=name, version=version, now=now).version
 
 
 @pytest.mark.parametrize(("days", "readable"), [(0, True), (29.9, True), (30.1, False)])
@@ -344,7 +367,86 @@ def test_an_unknown_name_tells_near_ones_that_the_agent_is_served(cast: make.Cas
     assert unknown.value.near == ["refund-check"]
 
 
+def test_a_pinned_version_says_what_it_lacks_and_whose_arm_it_is(cast: make.Cast) -> None:
+    needed = tool(cast, "b.two", "production")
+    tool(cast, "a.one", "production", needs={"b.two": "1.0.0"})
+    tool(cast, "a.one", "production", version="1.1.0")
+    agent = make.agent(team=cast.payments)
+    old = pins.read_version(feed=feed(agent), name="a-one", version="1.0.0", now=NOW)
+    assert (old.item["available"], old.arm, feed(agent).get("a-one").arm) == (True, "pinned", "stable")
+    lifecycle.yank(version=needed, actor=crew.actor(cast.ines), reason="", now=NOW)
+    resolution.forget_cached()
+    old = pins.read_version(feed=feed(agent), name="a-one", version="1.0.0", now=NOW)
+    assert old.item["unavailable_reason"] == "b-two 1.0.0 or newer is needed; none is live."
+
+
+def test_a_pin_of_the_other_arm_is_of_that_arm(cast: make.Cast) -> None:
+    canary(cast, 50)
+    agent = make.agent(team=cast.payments)
+    for number, arm in (("1.0.0", "stable"), ("1.1.0", "candidate")):
+        for n in range(6):
+            seen = resolution.feed_of(
+                agent_id=agent.pk, environment_id=make.environment("production").pk, key=f"key-{n}"
+            )
+            assert pins.read_version(feed=seen, name="refund-check", version=number, now=NOW).arm == arm
+
+
+def test_a_pin_is_read_once(cast: make.Cast, django_assert_num_queries: Any) -> None:
+    live(cast, "refund-check")
+    live(cast, "refund-check", "1.1.0")
+    seen = feed(make.agent(team=cast.payments))
+    for number in ("1.0.0", "7.0.0"):
+        for queries in (2 if number == "1.0.0" else 1, 0):
+            with django_assert_num_queries(queries), suppress(Gone):
+                pins.read_version(feed=seen, name="refund-check", version=number, now=NOW)
+
+
+def test_what_is_revoked_is_not_remembered_as_a_pin(cast: make.Cast) -> None:
+    first = live(cast, "refund-check").version
+    live(cast, "refund-check", "1.1.0")
+    agent = make.agent(team=cast.payments)
+    assert read(agent, "1.0.0") == "1.0.0"
+    before = feed(agent).revision
+    lifecycle.revoke(version=first, actor=crew.actor(cast.ada), reason="Malware.", now=NOW)
+    resolution._snapshots.clear()
+    assert feed(agent).revision == before + 1
+    with pytest.raises(Gone):
+        read(agent, "1.0.0")
+
+
 # -- a revision, a snapshot, a second
+
+
+def test_what_two_callers_are_served_alike_is_put_together_once(cast: make.Cast) -> None:
+    canary(cast, 50)
+    one, other = make.agent(team=cast.payments), make.agent("other", team=cast.payments)
+    found = {id(feed(one, key=f"key-{n}")) for n in range(40)}
+    assert len(found) == 2
+    assert feed(one, key="key-1").body == feed(one, key="key-1").body
+    assert json.loads(feed(one).body) == {
+        "environment": "production",
+        "revision": feed(one).revision,
+        "skills": [dict(served.item) for served in feed(one).served.values()],
+    }
+    assert feed(one).etag == feed(other, key=str(one.pk)).etag
+
+
+def test_of_many_who_come_first_one_compiles(shared_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cast = make.cast()
+    live(cast, "refund-check")
+    agent, where, compiled = make.agent(team=cast.payments), make.environment("production"), []
+
+    def compile_slowly(environment_id: Any) -> Any:
+        compiled.append(environment_id)
+        time.sleep(0.2)
+        return snapshots.compile_snapshot(environment_id)
+
+    monkeypatch.setattr(resolution, "compile_snapshot", compile_slowly)
+    done = crew.together(
+        [lambda: len(resolution.feed_of(agent_id=agent.pk, environment_id=where.pk).served)] * 8
+    )
+    assert done == [1] * 8
+    assert len(compiled) == 1
 
 
 def test_a_change_is_seen_within_a_second(cast: make.Cast, clock: Callable[[float], None]) -> None:
@@ -381,7 +483,7 @@ def test_within_the_second_nothing_is_asked(
         for n in range(50):
             resolution.feed_of(**ask, key=f"key-{n}")
     clock(1.0)
-    with django_assert_num_queries(4):  # the revision; the agent, whether it has limits by skill or set
+    with django_assert_num_queries(2):  # the revision, and the agent with its limits
         resolution.feed_of(**ask)
 
 
@@ -391,7 +493,7 @@ def test_a_snapshot_takes_a_few_questions_however_many_skills(
     for n in range(6):
         tool(cast, f"t.n{n}", "production", needs={f"t.n{n - 1}": "1.0.0"} if n else {})
     with django_assert_max_num_queries(4):
-        snapshot = resolution.compile_snapshot(make.environment("production").pk)
+        snapshot = snapshots.compile_snapshot(make.environment("production").pk)
     assert list(snapshot.slots) == [f"t-n{n}" for n in range(6)]
 
 

@@ -241,10 +241,29 @@ def test_tokens_of_an_inactive_user_are_refused(cast: make.Cast) -> None:
     assert read_token(secret, now=make.NOW) is None
 
 
+def test_the_use_of_a_token_waits_for_no_database(
+    cast: make.Cast, django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, secret = of_agent(cast)
+    with django_assert_num_queries(1):
+        read_token(secret, now=make.NOW)
+    with django_assert_num_queries(0):
+        read_token(secret, now=SOON)
+    with monkeypatch.context() as patch:
+        patch.setattr(Token.objects, "bulk_update", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            tokens.write_uses()
+    assert tokens.write_uses() == 1
+    assert tokens.write_uses() == 0
+    token.refresh_from_db()
+    assert token.last_used_at == SOON
+
+
 def test_the_minute_of_its_last_use_is_noted(cast: make.Cast) -> None:
     token, secret = of_agent(cast)
     for seconds, noted in ((0, 0), (30, 0), (61, 61)):
         read_token(secret, now=make.NOW + timedelta(seconds=seconds))
+        tokens.write_uses()
         token.refresh_from_db()
         assert token.last_used_at == make.NOW + timedelta(seconds=noted)
 

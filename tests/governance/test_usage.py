@@ -15,7 +15,7 @@ from django.db import OperationalError, connection
 
 from catalog import resolution
 from catalog.models import Agent, Environment
-from catalog.resolution import Served
+from catalog.snapshots import Served
 from governance import usage
 from governance.models import ReadCount
 from tests import cast as crew
@@ -35,12 +35,12 @@ class Scene:
             make.release(make.version(name, cast=cast), "production", cast=cast)
         self.agent: Agent = make.agent(team=cast.payments)
         self.environment: Environment = make.environment("production")
-        feed = resolution.feed_of(agent_id=self.agent.pk, environment_id=self.environment.pk)
-        self.served: list[Served] = list(feed.served.values())
+        self.feed = resolution.feed_of(agent_id=self.agent.pk, environment_id=self.environment.pk)
+        self.served: list[Served] = list(self.feed.served.values())
 
     def count(self, times: int = 1, **fields: Any) -> None:
         """Count reads of both skills."""
-        told: dict[str, Any] = {"served": self.served, "read": Read.ADVERTISED, "now": NOW}
+        told: dict[str, Any] = {"version_ids": self.feed.version_ids, "read": Read.ADVERTISED, "now": NOW}
         for _ in range(times):
             usage.count_reads(
                 environment_id=self.environment.pk, agent_id=self.agent.pk, **{**told, **fields}
@@ -60,7 +60,7 @@ def test_reads_are_written_by_hour_skill_and_kind() -> None:
     scene = Scene()
     scene.count(3, now=HOUR + timedelta(minutes=59, seconds=59))
     scene.count(2, now=HOUR + timedelta(hours=1))
-    scene.count(read=Read.LOADED, served=scene.served[:1])
+    scene.count(read=Read.LOADED, version_ids=scene.served[0].ids)
     assert not ReadCount.objects.exists()
     assert usage.flush() == 5
     rows = ReadCount.objects.order_by("hour", "read", "skill__name")
@@ -91,17 +91,22 @@ def test_a_fault_gives_everything_back(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = Scene()
     scene.count(2)
 
-    def fail(_: object) -> None:
-        scene.count(1)  # the feed goes on counting meanwhile
-        raise OperationalError("database is locked")
+    add = usage._add
 
+    def fail(key: usage.Key, count: int) -> int:
+        scene.count(1)  # the feed goes on counting meanwhile
+        if key[3] == "loaded":
+            raise OperationalError("database is locked")
+        return add(key, count)
+
+    scene.count(1, read=Read.LOADED)
     with monkeypatch.context() as patch:
         patch.setattr(usage, "_add", fail)
         with pytest.raises(OperationalError):
             usage.flush()
-    assert not ReadCount.objects.exists()
+    assert set(ReadCount.objects.values_list("read", "count")) == {("advertised", 2)}
     usage.flush()
-    assert set(ReadCount.objects.values_list("count", flat=True)) == {3}
+    assert set(ReadCount.objects.values_list("read", "count")) == {("advertised", 4), ("loaded", 1)}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -111,12 +116,29 @@ def test_what_was_deleted_meanwhile_keeps_nothing_else_from_being_written(
     scene = Scene()
     scene.count(2)
     usage.count_reads(
-        environment_id=scene.environment.pk, agent_id=uuid4(), served=scene.served, read=Read.LOADED, now=NOW
+        environment_id=scene.environment.pk,
+        agent_id=uuid4(),
+        version_ids=scene.feed.version_ids,
+        read=Read.LOADED,
+        now=NOW,
     )
-    assert usage.flush() == 2
-    assert set(ReadCount.objects.values_list("read", "count")) == {("advertised", 2)}
-    assert caplog.messages == ["2 counters of reads refer to what was deleted; they are dropped."]
+    scene.count(version_ids=(uuid4().hex, scene.served[0].version_id.hex), read=Read.RESOURCE)
+    assert usage.flush() == 3
+    assert set(ReadCount.objects.values_list("read", "count")) == {("advertised", 2), ("resource", 1)}
+    assert sorted(caplog.messages) == [
+        f"{n} counters of reads refer to what was deleted; they are dropped." for n in (1, 2)
+    ]
     assert usage.flush() == 0
+
+
+@pytest.mark.django_db
+def test_a_poll_is_one_number_and_one_statement(django_assert_num_queries: Any) -> None:
+    scene = Scene()
+    scene.count(50)
+    assert len(usage._counts.waiting) == 1
+    with django_assert_num_queries(3):  # within a savepoint
+        usage.flush()
+    assert list(ReadCount.objects.values_list("count", flat=True)) == [50, 50]
 
 
 def test_threads_add_up(shared_database: str) -> None:
@@ -139,8 +161,8 @@ django.setup()
 from datetime import datetime
 from uuid import UUID
 from governance import usage
-environment, agent, skill, version, hour = sys.argv[1:]
-key = (datetime.fromisoformat(hour), UUID(environment), UUID(agent), UUID(skill), UUID(version), "loaded")
+environment, agent, version, hour = sys.argv[1:]
+key = (datetime.fromisoformat(hour), UUID(environment), UUID(agent), "loaded", (version,))
 for _ in range(40):
     usage._counts.waiting[key] += 5
     usage.flush()
@@ -150,7 +172,7 @@ for _ in range(40):
 def test_processes_add_up(shared_database: str, tmp_path: Path) -> None:
     scene = Scene()
     one = scene.served[0]
-    ids = (scene.environment.pk, scene.agent.pk, one.skill_id, one.version_id, HOUR.isoformat())
+    ids = (scene.environment.pk, scene.agent.pk, one.version_id.hex, HOUR.isoformat())
     environ = {
         "DATABASE_URL": shared_database,
         "DJANGO_SETTINGS_MODULE": "portal.settings",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from catalog import lifecycle, resolution
@@ -270,3 +272,28 @@ def test_the_tags_of_a_skill_limit_and_not_those_of_an_old_version(desk: Caller,
     Agent.objects.update(skill_tags=["money", "other"])
     assert names(desk.get("feed")) == ["refund-check"]
     assert Skill.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "feed",
+        "feed/advertise",
+        "feed/tools",
+        "feed/skills/refund-check",
+        "feed/skills/refund-check?version=0.9.0",
+        "feed/skills/refund-check/resources/rules.md",
+        "feed/skills/refund-check/bundle.zip",
+    ],
+)
+def test_a_warm_request_asks_the_database_nothing(
+    desk: Caller, cast: make.Cast, path: str, django_assert_num_queries: Any
+) -> None:
+    make.release(make.version(number="0.9.0", cast=cast, body="Old.\n"), "production", cast=cast)
+    files = {"references/rules.md": b"# Rules\n"}
+    make.release(make.version(number="1.0.0", cast=cast, files=files), "production", cast=cast)
+    first = desk.get(path)
+    assert first.status_code == 200
+    with django_assert_num_queries(0):
+        assert desk.get(path).status_code == 200
+        assert desk.get(path, If_None_Match=first.get("ETag", "")).status_code in {200, 304}
