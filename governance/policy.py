@@ -91,7 +91,10 @@ def _stability(policy: Policy, subject: Subject) -> Gate:
     strict = lowest > 0
     passed = STABILITIES.index(subject.stability) >= lowest and not (strict and subject.prerelease)
     seen = f"{subject.stability}, a pre-release" if subject.prerelease else subject.stability
-    return Gate("stability", passed, f"The version is {seen}; {policy.lowest_stability} is asked for here.")
+    asked = (
+        policy.lowest_stability if lowest == len(STABILITIES) - 1 else f"at least {policy.lowest_stability}"
+    )
+    return Gate("stability", passed, f"The version is {seen}; {asked} is asked for here.")
 
 
 def _idempotency(policy: Policy, subject: Subject) -> Gate:

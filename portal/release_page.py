@@ -29,6 +29,7 @@ def release_context(
         "review": seen,
         "open": is_open(release),
         "offers": found,
+        "may_act": any(offer.allowed for offer in found),
         "refusals": why_not(found),
         "form": DecisionForm(initial={"percent": release.canary.get("percent") or 100}),
         "reach": reach,

@@ -25,10 +25,16 @@ class AgentForm(forms.Form):
     name = forms.SlugField(
         label=_("Name"),
         max_length=64,
-        help_text=_("Letters, digits, hyphens; unique, and fixed from then on."),
+        help_text=_("Letters, digits, hyphens and underscores; unique, and fixed from then on."),
         error_messages={"invalid": _("Use letters, digits, hyphens and underscores only.")},
     )
-    team = TeamField(label=_("Team"), queryset=Team.objects.none(), to_field_name="slug", empty_label=None)
+    team = TeamField(
+        label=_("Team"),
+        queryset=Team.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        error_messages={"required": _("Choose the team that owns the agent.")},
+    )
     description = forms.CharField(
         label=_("What it does"), required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2})
     )

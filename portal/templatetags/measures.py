@@ -6,6 +6,7 @@ import json
 import re
 from datetime import datetime, timedelta
 from hashlib import sha256
+from math import ceil
 from typing import Any
 
 from django import template
@@ -49,10 +50,12 @@ def waited(moment: datetime | None) -> str:
 
 @register.filter
 def remaining(moment: datetime | None) -> str:
-    """How long until a moment, in its largest unit."""
+    """How long until a moment, in its largest unit, rounded up: a token for 90 days has 90 to go."""
     if moment is None:
         return "–"
-    return _span((moment - timezone.now()).total_seconds())
+    seconds = max((moment - timezone.now()).total_seconds(), 1)
+    unit = 86400 if seconds > 48 * 3600 else 3600 if seconds > 3600 else 60
+    return _span(ceil(seconds / unit) * unit)
 
 
 @register.filter

@@ -25,18 +25,21 @@ def icon(name: str, small: bool = False) -> SafeString:
 
 
 @register.simple_tag
-def when(moment: datetime | None) -> SafeString | str:
-    """A moment as people say it: today and yesterday in words, else the date; the year where it differs."""
+def when(moment: datetime | None, *, inside: bool = False, clock: bool = True) -> SafeString | str:
+    """A moment as people say it: today and yesterday in words, else the date; the year where it differs.
+
+    `inside` a sentence it has no capital; without `clock` an older one is the date alone.
+    """
     if not moment:  # a template gives "" for what is not there
         return "–"
     local, now = timezone.localtime(moment), timezone.localtime()
-    clock = formats.date_format(local, "H:i")
+    time = formats.date_format(local, "H:i")
     if local.date() == now.date():
-        told = gettext("Today %(time)s") % {"time": clock}
+        told = (gettext("today %(time)s") if inside else gettext("Today %(time)s")) % {"time": time}
     elif local.date() == now.date() - timedelta(days=1):
-        told = gettext("Yesterday %(time)s") % {"time": clock}
+        told = (gettext("yesterday %(time)s") if inside else gettext("Yesterday %(time)s")) % {"time": time}
     elif local.year == now.year:
-        told = formats.date_format(local, "j M") + " " + clock
+        told = formats.date_format(local, "j M") + (f" {time}" if clock else "")
     else:
         told = formats.date_format(local, "j M Y")
     return format_html(

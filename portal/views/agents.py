@@ -188,9 +188,16 @@ def _newest(tokens: QuerySet[Token]) -> list[Token]:
 
 
 def _own_scopes(request: HttpRequest) -> list[str]:
-    """Scopes cut a token's rights, they give none; `admin` is offered where it can mean something."""
-    is_admin = access.powers(request).is_admin
-    return [scope for scope in USER_SCOPES if scope != "admin" or is_admin]
+    """The scopes that can mean something for this user: a scope cuts a token's rights, and gives none."""
+    powers = access.powers(request)
+    useful = {
+        "publish": powers.is_publisher,
+        "release": powers.is_publisher or powers.is_approver,
+        "traces:read": powers.reads_some_traces,
+        "evaluations:write": powers.is_publisher,
+        "admin": powers.is_admin,
+    }
+    return [scope for scope in USER_SCOPES if useful.get(scope, True)]
 
 
 def _teams(request: HttpRequest) -> QuerySet[Team]:
