@@ -70,6 +70,12 @@ class Shell:
         name = self.request.session.get("environment") if self.signed_in else None
         return next((one for one in self.environments if one.name == name), None)
 
+    @property
+    def filters_by_environment(self) -> bool:
+        """Whether the page is a list that the chosen environment narrows; others show all of them."""
+        match = self.request.resolver_match
+        return match is not None and match.url_name in {"skill-list", "trace-list"}
+
     @cached_property
     def roles(self) -> str:
         """The user's roles in words, for the account menu."""

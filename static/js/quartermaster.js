@@ -56,6 +56,27 @@
     }
   });
 
+  /* ── the environment: arrow keys only move the choice; Enter, or leaving the switch, makes it ── */
+  let byKey = false;
+  const switchOf = (e) => e.target.closest?.("form[data-environment]");
+  const choose = (form) => { byKey = false; htmx.trigger(form, "choose"); };
+  document.addEventListener("pointerdown", () => { byKey = false; });
+  document.addEventListener("keydown", (e) => {
+    const form = switchOf(e);
+    if (form && e.key.startsWith("Arrow")) byKey = true;
+    if (form && e.key === "Enter") { e.preventDefault(); choose(form); }
+  });
+  document.addEventListener("change", (e) => {
+    const form = switchOf(e);
+    if (!form) return;
+    if (byKey) form.dataset.changed = "";
+    else choose(form);
+  });
+  document.addEventListener("focusout", (e) => {
+    const form = switchOf(e);
+    if (form && "changed" in form.dataset && !form.contains(e.relatedTarget)) choose(form);
+  });
+
   /* ── files dropped on .drop go into its input ── */
   for (const [type, over] of [["dragover", true], ["dragleave", false], ["drop", false]])
     document.addEventListener(type, (e) => e.target.closest?.(".drop")?.classList.toggle("is-over", over));
@@ -68,19 +89,25 @@
     ages.set(toast, age);
     if (age > 8) toast.remove();
   }), 1000);
+  /* what stands beside an open dialog lies behind it, and cannot be reached */
+  const messagePlace = () => document.querySelector("dialog:modal :is(form, .dialog__body)") ?? byId("toasts");
   const toastFailure = () => {
     const template = byId("toast-failed");
-    if (template && !document.querySelector("#toasts [data-failed]")) byId("toasts").append(template.content.cloneNode(true));
+    if (template && !document.querySelector("[data-failed]")) messagePlace().append(template.content.cloneNode(true));
   };
 
   /* ── htmx ── */
   document.addEventListener("htmx:beforeRequest", (e) => e.detail.target?.setAttribute("aria-busy", "true"));
   document.addEventListener("htmx:afterRequest", (e) => {
     e.detail.target?.removeAttribute("aria-busy");
-    if (e.detail.successful) document.querySelector("#toasts [data-failed]")?.remove();
+    if (e.detail.successful) document.querySelector("[data-failed]")?.remove();
   });
   const bringsToast = (xhr) => xhr?.getResponseHeader("HX-Retarget") === "#toasts";
-  document.addEventListener("htmx:beforeSwap", (e) => { if (bringsToast(e.detail.xhr)) e.detail.shouldSwap = true; });
+  document.addEventListener("htmx:beforeSwap", (e) => {
+    if (!bringsToast(e.detail.xhr)) return;
+    e.detail.shouldSwap = true;
+    e.detail.target = messagePlace();
+  });
   document.addEventListener("htmx:responseError", (e) => { if (!bringsToast(e.detail.xhr)) toastFailure(); });
   document.addEventListener("htmx:sendError", toastFailure);
   document.addEventListener("htmx:afterSettle", (e) => e.target.querySelector?.("[data-focus]")?.focus());

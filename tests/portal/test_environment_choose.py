@@ -14,8 +14,16 @@ def test_is_kept_and_the_page_is_loaded_anew() -> None:
     client = signed_in(cast.nora)
     answer = client.post(ADDRESS, {"environment": "production"}, headers=HTMX)
     assert answer["HX-Refresh"] == "true"
-    html = client.get("/profile/").content.decode()
+    html = client.get("/").content.decode()
     assert 'value="production" aria-label="Production" checked' in html
+
+
+def test_is_offered_where_it_narrows_a_list() -> None:
+    cast = make.cast()
+    make.version("refund-check", cast=cast)
+    client = signed_in(cast.mara)
+    for address, offered in (("/", True), ("/inbox/", False), ("/skills/refund-check/", False)):
+        assert (f'action="{ADDRESS}"' in client.get(address).content.decode()) is offered
 
 
 def test_without_script_goes_back_to_the_page() -> None:
