@@ -27,7 +27,7 @@ def draw(spans: Sequence[object], *, call_ms: int) -> tuple[Bar, ...]:
 
     Spans without a place in time, and whatever is no span, are left out.
     """
-    placed = [span for span in spans if _is_placed(span)]
+    placed = [span for span in spans if isinstance(span, Mapping) and _is_placed(span)]
     total = max([1, call_ms, *(span["start_ms"] + span["duration_ms"] for span in placed)])
     parents = {str(span.get("span_id", "")): str(span.get("parent_id", "")) for span in placed}
     return tuple(
@@ -43,8 +43,8 @@ def draw(spans: Sequence[object], *, call_ms: int) -> tuple[Bar, ...]:
     )
 
 
-def _is_placed(span: Any) -> bool:
-    return isinstance(span, Mapping) and all(
+def _is_placed(span: Mapping[str, Any]) -> bool:
+    return all(
         isinstance(span.get(name), int | float) and not isinstance(span.get(name), bool) and span[name] >= 0
         for name in ("start_ms", "duration_ms")
     )

@@ -6,19 +6,21 @@ admin's own views do neither.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 from django.contrib.admin import AdminSite
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from portal import access
+
+NOTHING = "The admin has no such page."
 
 
 class Window(AdminSite):
@@ -41,18 +43,16 @@ class Window(AdminSite):
             raise PermissionDenied(_("This part is for administrators."))
         return redirect("admin:index")
 
-    def password_change(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> NoReturn:
+        """Not here: the page's own button goes to the portal's."""
+        raise Http404(NOTHING)
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> NoReturn:
         """Not here."""
-        raise Http404(_("There is no such page"))
+        raise Http404(NOTHING)
 
     def password_change_done(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    ) -> NoReturn:
         """Not here."""
-        raise Http404(_("There is no such page"))
-
-    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """As the portal does it."""
-        return redirect("sign-out", preserve_request=True)
+        raise Http404(NOTHING)

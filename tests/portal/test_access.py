@@ -8,6 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from catalog.models import Role, Skill, State, User
 from portal import access
+from portal.waiting import inbox_of
 from tests import make
 from tests.make import Cast
 
@@ -76,7 +77,7 @@ def test_agent_is_for_its_team(cast: Cast) -> None:
 
 def decides(cast: Cast, name: str) -> list[str]:
     held = access.powers(ask(getattr(cast, name)))
-    return [release.skill.name for release in access.releases_to_decide(held)]
+    return [one.release.skill.name for one in inbox_of(held).decide]
 
 
 def test_what_waits_for_whom(cast: Cast) -> None:
