@@ -104,7 +104,7 @@ class Reason:
 def sheet_of(findings: Sequence[Told], read: Reader, *, only: str = "") -> Sheet:
     """The findings by file; `only` one severity, where that is known."""
     only = only if only in SEVERITIES else ""
-    counts = {name: sum(one.severity == name for one in findings) for name in SEVERITIES}
+    counts: dict[str, int] = {name: sum(one.severity == name for one in findings) for name in SEVERITIES}
     silent = {one.path for one in findings if one.code in SILENT}
     chosen = sorted((one for one in findings if only in {"", one.severity}), key=_worst_first)
     read_once = _remember(read)
@@ -129,9 +129,9 @@ def reasons_of(risk: str, permissions: Iterable[str], findings: Iterable[Told]) 
         named = tuple(dict.fromkeys(place for place in found if place))
         level = suggested_risk((), [Finding(code, "warning", "")])
         reasons.append(Reason(level, code, False, named[:3], max(0, len(named) - 3)))
-    known = RISKS[1 : RISKS.index(risk) + 1] if risk in RISKS else ()  # type: ignore[arg-type]  # it was just asked
+    known = RISKS[1 : RISKS.index(risk) + 1] if risk in RISKS else ()
     chosen = [one for one in reasons if one.risk in known]
-    return tuple(sorted(chosen, key=lambda one: (-RISKS.index(one.risk), one.cause)))  # type: ignore[arg-type]  # above
+    return tuple(sorted(chosen, key=lambda one: (-RISKS.index(one.risk), one.cause)))
 
 
 def _reason(risk: str, permission: str) -> Reason:
@@ -139,7 +139,7 @@ def _reason(risk: str, permission: str) -> Reason:
 
 
 def _rank(severity: str) -> int:
-    return SEVERITIES.index(severity)  # type: ignore[arg-type]  # the database holds it as text
+    return SEVERITIES.index(severity)
 
 
 def _worst_first(finding: Told) -> tuple[int, str, int, str]:

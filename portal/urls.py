@@ -10,6 +10,7 @@ from portal.views import (
     agents,
     approvals,
     comparison,
+    editing,
     errors,
     health,
     publish,
@@ -43,6 +44,7 @@ urlpatterns = [
     path(
         "skills/<str:name>/versions/<str:version>/bundle.zip", versions.version_bundle, name="version-bundle"
     ),
+    path("skills/<str:name>/versions/<str:version>/edit/", editing.version_edit, name="version-edit"),
     path("skills/<str:name>/versions/<str:version>/<slug:action>/", versions.version_act, name="version-act"),
     path("skills/<str:name>/settings/", settings.skill_settings, name="skill-settings"),
     path("skills/<str:name>/settings/transfer/", settings.skill_transfer, name="skill-transfer"),

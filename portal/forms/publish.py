@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.admission import Declared
 from catalog.bundles.bundle import PERMISSIONS
 from catalog.models import Risk, SkillSet, Stability, Team
+from portal.mending import HEADS, LONGEST, plain_ends, typed_in
 
 MOST_TAGS = 20
 LONGEST_TAG = 64
@@ -63,26 +64,14 @@ class TagsField(forms.CharField):
             ProhibitNullCharactersValidator()(tag)
 
 
-class PublishForm(forms.Form):
-    """A file or a pasted SKILL.md, the team, and the declaration; what stays empty comes from the bundle."""
+class DeclarationForm(forms.Form):
+    """What the publisher says beside the bytes; what stays empty comes from the bundle. Its heads, mended."""
 
     # The browser's own messages would stop a check that is to name every problem at once.
     use_required_attribute = False
 
-    file = forms.FileField(
-        label=_("Bundle"),
-        required=False,
-        max_length=1000,
-        # The reader of uploads has its own words for an empty file, the same as over REST.
-        allow_empty_file=True,
-        widget=forms.FileInput(
-            attrs={"accept": ACCEPTED, "aria-describedby": "id_file_helptext id_file_error"}
-        ),
-    )
-    text = forms.CharField(
-        label=_("Or paste a SKILL.md"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
-    )
-    team = TeamField(label=_("Team"), queryset=Team.objects.none(), to_field_name="slug", empty_label=None)
+    skill_text = forms.CharField(label="SKILL.md", required=False, strip=False, max_length=LONGEST)
+    manifest_text = forms.CharField(label="manifest.yaml", required=False, strip=False, max_length=LONGEST)
     version = forms.CharField(
         label=_("Version"),
         required=False,
@@ -121,6 +110,47 @@ class PublishForm(forms.Form):
         help_text=_("What changed, for reviewers."),
     )
 
+    @property
+    def declared(self) -> Declared:
+        """What the publisher says beside the bytes; of a form that is valid."""
+        data = self.cleaned_data
+        return Declared(
+            version=data["version"] or None,
+            risk_level=data["risk_level"] or None,
+            permissions=tuple(data["permissions"]) or None,
+            tags=data["tags"] or None,
+            stability=data["stability"] or None,
+            notes=data["notes"],
+            set_slug=data["set"].slug if data["set"] else None,
+        )
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """The heads as they were mended, by the name of their field; of a form that is valid."""
+        return typed_in((name, self.cleaned_data[name]) for name in HEADS)
+
+
+class PublishForm(DeclarationForm):
+    """A file or a pasted SKILL.md, the team, and the declaration; what stays empty comes from the bundle."""
+
+    file = forms.FileField(
+        label=_("Bundle"),
+        required=False,
+        max_length=1000,
+        # The reader of uploads has its own words for an empty file, the same as over REST.
+        allow_empty_file=True,
+        widget=forms.FileInput(
+            attrs={"accept": ACCEPTED, "aria-describedby": "id_file_helptext id_file_error"}
+        ),
+    )
+    text = forms.CharField(
+        label=_("Or paste a SKILL.md"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
+    )
+    team = TeamField(label=_("Team"), queryset=Team.objects.none(), to_field_name="slug", empty_label=None)
+    # Of which upload the heads were mended, and its name where it is one file alone.
+    mended_base = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+    mended_alone = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
+
     def __init__(self, *args: Any, teams: QuerySet[Team], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = cast("TeamField", self.fields["team"])
@@ -139,11 +169,32 @@ class PublishForm(forms.Form):
             return cleaned
         if file and text.strip():
             self.add_error("text", _("Send a file or a pasted text, not both; empty one of them."))
+        elif not file and not text.strip() and self._mended_alone:
+            cleaned["file"] = self._mended_alone
         elif not file and not text.strip():
             self.add_error("file", self._missing())
         elif not file:
             cleaned["file"] = SimpleUploadedFile("SKILL.md", text.replace("\r\n", "\n").encode())
         return cleaned
+
+    @property
+    def _mended_alone(self) -> UploadedFile | None:
+        """A single file that was mended, where the browser did not send it again."""
+        name = str(self.data.get("mended_alone", ""))
+        field = next((field for field, paths in HEADS.items() if name in paths), "")
+        text = str(self.data.get(field, "")) if field else ""
+        return SimpleUploadedFile(name, plain_ends(text).encode("utf-8", "replace")) if text.strip() else None
+
+    @property
+    def base(self) -> str:
+        """The digest of the upload, by which its mended heads are told from those of another."""
+        self.upload.seek(0)
+        return sha256(self.upload.read()).hexdigest()
+
+    @property
+    def mended(self) -> dict[str, str]:
+        """What was typed into the heads of this very upload."""
+        return self.typed if self.cleaned_data["mended_base"] == self.base else {}
 
     def _missing(self) -> str:
         if self.data.get("checked"):
@@ -164,28 +215,14 @@ class PublishForm(forms.Form):
         return file
 
     @property
-    def declared(self) -> Declared:
-        """What the publisher says beside the bytes; of a form that is valid."""
-        data = self.cleaned_data
-        return Declared(
-            version=data["version"] or None,
-            risk_level=data["risk_level"] or None,
-            permissions=tuple(data["permissions"]) or None,
-            tags=data["tags"] or None,
-            stability=data["stability"] or None,
-            notes=data["notes"],
-            set_slug=data["set"].slug if data["set"] else None,
-        )
-
-    @property
     def fingerprint(self) -> str:
         """What a check was about: the bytes, the team, the declaration. Of a form that is valid."""
-        self.upload.seek(0)
         declared = self.declared
         told = [
-            sha256(self.upload.read()).hexdigest(),
+            self.base,
             self.cleaned_data["team"].slug,
             [declared.version, declared.risk_level, declared.permissions, declared.tags],
             [declared.stability, declared.notes, declared.set_slug],
+            self.mended,
         ]
         return sha256(json.dumps(told).encode()).hexdigest()[:32]

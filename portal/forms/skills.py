@@ -38,7 +38,7 @@ class DeleteForm(ReasonForm):
     )
 
     def __init__(self, *args: Any, skill: Skill, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="delete-%s", **kwargs)
+        super().__init__(*args, **{**kwargs, "auto_id": "delete-%s"})
         self.skill = skill
 
     def clean_confirm(self) -> str:
@@ -66,7 +66,7 @@ class TransferForm(ReasonForm):
     )
 
     def __init__(self, *args: Any, teams: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="transfer-%s", **kwargs)
+        super().__init__(*args, **{**kwargs, "auto_id": "transfer-%s"})
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]  # it is a ModelChoiceField
 
 
@@ -100,7 +100,7 @@ class SettingsForm(forms.Form):
             "owner": skill.owner.username if skill.owner else None,
             "maintainers": [one.username for one in skill.maintainers.all()],
         }
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(*args, **{**kwargs, "initial": initial})
         known = Q(pk__in=people_of(skill.team).order_by().values("pk"))
         named = Q(pk__in=skill.maintainers.values("pk")) | Q(pk=skill.owner_id)
         people = User.objects.filter(known | named).order_by("first_name", "last_name", "username")

@@ -17,6 +17,7 @@ from django.utils.translation import gettext, ngettext
 
 from catalog.bundles.characters import shown
 from governance.models import Call
+from portal.mending import HEADS
 
 register = template.Library()
 
@@ -79,6 +80,12 @@ def _span(seconds: float) -> str:
 def anchor(path: str) -> str:
     """A name for the id of an element that a path can be linked to by."""
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+@register.filter
+def head_field(path: str) -> str:
+    """The field of an editor that holds the head of a bundle, or "" for any other file."""
+    return next((name for name, paths in HEADS.items() if path in paths), "")
 
 
 @register.filter

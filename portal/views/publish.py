@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -19,6 +21,7 @@ from catalog.publishing import publish_upload
 from portal import access
 from portal.forms.publish import PublishForm
 from portal.fragments import wants_part
+from portal.mending import Head, heads_of, heads_typed, mend, typed_in
 from portal.reports import BundleReport, UploadReport, report_of
 from portal.uploads import provenance_of, read_request_upload
 
@@ -62,6 +65,8 @@ def _teams(request: HttpRequest) -> QuerySet[Team]:
 def _judge(request: HttpRequest, form: PublishForm, *, dry_run: bool) -> UploadReport:
     """Publish or check; a right that was lost meanwhile is told at the team."""
     upload = read_request_upload(form.upload)
+    if len(upload.trees) == 1 and form.mended:
+        upload = replace(upload, trees=(mend(upload.trees[0], form.mended),))
     try:
         publications = publish_upload(
             upload=upload,
@@ -97,6 +102,12 @@ def _go_to_version(request: HttpRequest, report: BundleReport) -> HttpResponse:
     return HttpResponseClientRedirect(address) if wants_part(request) else redirect(address)
 
 
+def _heads(form: PublishForm, report: UploadReport) -> tuple[Head, ...]:
+    """The heads of the only bundle, to be mended on the page."""
+    bundle = report.bundles[0]
+    return heads_of(bundle.publication.bundle.tree, bundle.sheet, form.mended)
+
+
 def _show(
     request: HttpRequest,
     form: PublishForm,
@@ -106,10 +117,17 @@ def _show(
     changed: bool = False,
 ) -> HttpResponse:
     """The page, or for htmx its report alone: with the fields too where their errors came or went."""
+    editable = report is not None and not report.done and len(report.bundles) == 1
+    heads = _heads(form, report) if report and editable else ()
+    if form.errors:
+        # What was typed stays on the page, beside what is wrong with the form.
+        heads = heads_typed(typed_in(request.POST.items()))
     context = {
+        "heads": heads,
         "form": form,
         "report": report,
         "checked": form.fingerprint if report and not report.done else "",
+        "mended_base": form.base if editable else request.POST.get("mended_base", ""),
         "limits": settings.LIMITS,
         "changed": changed,
         "fields_too": bool(form.errors) or "mended" in request.POST,

@@ -268,3 +268,60 @@ def test_the_report_tells_runtimes_risk_and_markdown(ines: Client) -> None:
     assert plain["Content-Type"] == "text/markdown; charset=utf-8"
     assert plain.content.decode().startswith("# refund-check 1.0.0")
     assert ines.post("/publish/check/?format=md", {"team": "payments"}).status_code == 422
+
+
+BROKEN = {"refund-check/SKILL.md": make.skill_md("Refund_Check"), "refund-check/assets/a.txt": b"kept\n"}
+
+
+def test_the_head_of_an_upload_is_mended_on_the_page(ines: Client) -> None:
+    answer = ines.post("/publish/check/", {"file": archive(BROKEN), "team": "payments"}, headers=HTMX)
+    assert "Mend it here" in text_of(answer)
+    base = answer.context["mended_base"]
+    mended = make.skill_md(version="1.0.0").decode().replace("\n", "\r\n")
+    told = {"team": "payments", "skill_text": mended, "mended_base": base}
+    again = ines.post("/publish/check/", {"file": archive(BROKEN), **told}, headers=HTMX)
+    assert "Publish refund-check 1.0.0" in text_of(again)
+    done = ines.post("/publish/", {"file": archive(BROKEN), "checked": again.context["checked"], **told})
+    assert done["Location"] == "/skills/refund-check/versions/1.0.0/"
+    assert set(Version.objects.get().files.values_list("path", flat=True)) == {"SKILL.md", "assets/a.txt"}
+
+
+def test_what_was_mended_is_of_that_upload_alone(ines: Client) -> None:
+    told = {"team": "payments", "skill_text": "x", "mended_base": "0" * 64}
+    answer = ines.post("/publish/check/", {"file": skill_md(), **told}, headers=HTMX)
+    assert "Publish refund-check 1.2.0" in text_of(answer)
+
+
+def test_mending_after_the_check_is_checked_first(ines: Client) -> None:
+    sent = {"team": "payments"}
+    first = ines.post("/publish/check/", {"file": skill_md(), **sent}, headers=HTMX)
+    sent |= {"mended_base": first.context["mended_base"], "checked": first.context["checked"]}
+    text = make.skill_md(version="1.3.0").decode()
+    answer = ines.post("/publish/", {"file": skill_md(), "skill_text": text, **sent})
+    assert answer.status_code == 422
+    assert "The form has changed since the check" in text_of(answer)
+
+
+def test_a_single_file_is_mended_without_sending_it_again(ines: Client) -> None:
+    sent = {
+        "team": "payments",
+        "skill_text": make.skill_md(version="1.3.0").decode(),
+        "mended_alone": "SKILL.md",
+    }
+    answer = ines.post("/publish/check/", sent)
+    assert "Publish refund-check 1.3.0" in text_of(answer)
+
+
+def test_mended_text_is_kept_beside_errors_of_the_form(ines: Client) -> None:
+    sent = {"file": skill_md(), "skill_text": "half done", "mended_base": "b", "stability": "eternal"}
+    answer = ines.post("/publish/check/", {"team": "payments", **sent}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "half done</textarea>" in text_of(answer)
+
+
+def test_a_head_with_a_secret_is_not_shown_to_be_mended(ines: Client) -> None:
+    key = "ghp_" + "A1b2C3d4" * 5
+    bad = skill_md(make.skill_md(body=f"Use {key}.\n"))
+    answer = ines.post("/publish/check/", {"file": bad, "team": "payments"}, headers=HTMX)
+    assert key not in text_of(answer)
+    assert "a secret may be in it" in text_of(answer)
