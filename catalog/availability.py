@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from uuid import UUID
+
+from django.db.models import Q
 
 from catalog import semver
-from catalog.models import Dependency, Environment, Release, State, Version
+from catalog.models import Dependency, Environment, Release, Skill, State, Version
 
 # folder name → the lowest version that is asked for
 Wanted = Mapping[str, str]
@@ -21,7 +24,9 @@ def missing_dependencies(version: Version, environment: Environment) -> list[str
     needs: dict[str, dict[str, str]] = {}
     step = set(wanted)
     while step:
-        found = {pk: (folder, number) for folder, pk, number in _live(environment, step)}
+        found = {
+            pk: (folder, number) for folder, pk, number in _live(environment, step, version.skill.team_id)
+        }
         live |= dict(found.values())
         needs |= {folder: {} for folder in step}
         rows = Dependency.objects.filter(version_id__in=found).values_list("version_id", "folder", "minimum")
@@ -31,8 +36,11 @@ def missing_dependencies(version: Version, environment: Environment) -> list[str
     return unmet(wanted, live, unavailable(live, needs))
 
 
-def _live(environment: Environment, folders: Collection[str]) -> Iterable[tuple[str, object, str]]:
+def _live(
+    environment: Environment, folders: Collection[str], team_id: UUID
+) -> Iterable[tuple[str, object, str]]:
     return Release.objects.filter(
+        Q(skill__visibility=Skill.Visibility.ORGANISATION) | Q(skill__team=team_id),
         environment=environment,
         state=State.LIVE,
         skill__folder__in=folders,
@@ -40,6 +48,11 @@ def _live(environment: Environment, folders: Collection[str]) -> Iterable[tuple[
         version__yanked_at=None,
         version__revoked_at=None,
     ).values_list("skill__folder", "version_id", "version__version")
+
+
+def shown_to(team_id: UUID, live: Mapping[str, str], private: Mapping[str, UUID]) -> dict[str, str]:
+    """What is live, without the team-only skills of other teams: to this one they are not there."""
+    return {one: version for one, version in live.items() if private.get(one, team_id) == team_id}
 
 
 def unavailable(live: Mapping[str, str], needs: Mapping[str, Wanted]) -> frozenset[str]:

@@ -60,5 +60,5 @@ def _find_pin(snapshot: Snapshot, folder: str, version: str) -> Pin | None:
     release = with_parts(releases).order_by("-changed_at").first()
     if release is None:
         return None
-    served = serve(release, snapshot.live, snapshot.broken)
+    served = serve(release, snapshot.live, snapshot.broken, snapshot.private)
     return Pin(served, None if release.state in SERVED else release.changed_at)

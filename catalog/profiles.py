@@ -13,14 +13,17 @@ from catalog.snapshots import RANKS, Served
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What an agent is limited to: `folders` of skills by name, set and tag (None: all), and a rank of risk."""
+    """What an agent is limited to: its team's eyes, `folders` of skills by name, set and tag (None: all), and a rank of risk."""
 
     agent_id: UUID
+    team_id: UUID
     folders: frozenset[str] | None
     highest_rank: int
 
     def allows(self, served: Served) -> bool:
         """Whether the agent may be served this."""
+        if served.team_alone not in {None, self.team_id}:
+            return False
         return served.rank <= self.highest_rank and (self.folders is None or served.folder in self.folders)
 
 
@@ -32,7 +35,7 @@ def read_profile(agent_id: UUID, before: Profile | None = None) -> Profile:
     by_skill, by_set = (through.objects.filter(agent=OuterRef("pk")) for through in _THROUGH)
     agent = Agent.objects.annotate(by_skill=Exists(by_skill), by_set=Exists(by_set)).get(pk=agent_id)
     folders = _folders_of(agent, by_skill=agent.by_skill, by_set=agent.by_set)
-    profile = Profile(agent.pk, folders, RANKS[agent.highest_risk])
+    profile = Profile(agent.pk, agent.team_id, folders, RANKS[agent.highest_risk])
     return before if before == profile else profile
 
 

@@ -11,11 +11,11 @@ from uuid import UUID
 import orjson
 from django.db.models import QuerySet
 
-from catalog.availability import Wanted, in_order, unavailable, unmet
+from catalog.availability import Wanted, in_order, shown_to, unavailable, unmet
 from catalog.bundles.bundle import RISKS
 from catalog.caches import Bounded
 from catalog.cards import is_resource, is_script, public_card
-from catalog.models import SERVED, BundleFile, Environment, Release, Risk, State, Version
+from catalog.models import SERVED, BundleFile, Environment, Release, Risk, Skill, State, Version
 
 RANKS: Mapping[str, int] = {risk: rank for rank, risk in enumerate(RISKS)}
 ARMS: Mapping[str, str] = {State.LIVE: "stable", State.CANARY: "candidate"}
@@ -36,7 +36,8 @@ class Served:
     """A version as the feed serves it.
 
     `item` is the entry of the contract and `rendered` the same as JSON. `arm` is stable, candidate,
-    or pinned for a version that is served to nobody who does not ask for it. `rank` is that of its risk.
+    or pinned for a version that is served to nobody who does not ask for it. `rank` is that of its risk. `team_alone` is the team
+    whose agents alone see it, None where every agent does.
     """
 
     version_id: UUID
@@ -49,6 +50,7 @@ class Served:
     rank: int
     artifact: str
     inline: bool
+    team_alone: UUID | None
     item: Mapping[str, Any]
     rendered: bytes
 
@@ -87,7 +89,8 @@ class Slot:
 class Snapshot:
     """An environment at a revision, its skills in the order in which they depend on each other.
 
-    `gray` holds the folders of its canaries; `live` and `broken` say of pinned versions what they lack.
+    `gray` holds the folders of its canaries; `live`, `broken` and `private` say of pinned versions what
+    they lack.
     """
 
     environment_id: UUID
@@ -97,6 +100,7 @@ class Snapshot:
     gray: tuple[str, ...]
     live: Mapping[str, str]
     broken: frozenset[str]
+    private: Mapping[str, UUID]
 
 
 _files: Bounded[UUID, tuple[ServedFile, ...]] = Bounded(
@@ -137,15 +141,21 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
     }
     live = {folder: release.version.version for folder, release in stable.items()}
     broken = unavailable(live, {folder: wanted_by(release.version) for folder, release in stable.items()})
+    private = {
+        folder: release.skill.team_id
+        for folder, release in stable.items()
+        if release.skill.visibility == Skill.Visibility.TEAM
+    }
     needs = {folder: _needed(releases.values()) for folder, releases in by_folder.items()}
     return Snapshot(
         environment_id=environment.pk,
         environment=environment.name,
         revision=environment.revision,
-        slots={one: _slot(by_folder[one], live, broken) for one in in_order(by_folder, needs)},
+        slots={one: _slot(by_folder[one], live, broken, private) for one in in_order(by_folder, needs)},
         gray=tuple(folder for folder, releases in by_folder.items() if State.CANARY in releases),
         live=live,
         broken=broken,
+        private=private,
     )
 
 
@@ -165,20 +175,33 @@ def _needed(releases: Iterable[Release]) -> set[str]:
     return {folder for release in releases for folder in wanted_by(release.version)}
 
 
-def _slot(releases: Mapping[str, Release], live: Mapping[str, str], broken: frozenset[str]) -> Slot:
+def _slot(
+    releases: Mapping[str, Release],
+    live: Mapping[str, str],
+    broken: frozenset[str],
+    private: Mapping[str, UUID],
+) -> Slot:
     stable, canary = releases.get(State.LIVE), releases.get(State.CANARY)
     return Slot(
-        stable=serve(stable, live, broken) if stable else None,
-        candidate=serve(canary, live, broken) if canary else None,
+        stable=serve(stable, live, broken, private) if stable else None,
+        candidate=serve(canary, live, broken, private) if canary else None,
         percent=canary.percent if canary else 0,
         seed=canary.seed if canary else "",
     )
 
 
-def serve(release: Release, live: Mapping[str, str], broken: frozenset[str]) -> Served:
-    """The version of a release as the feed serves it, beside what is live and what of that is unavailable."""
+def serve(
+    release: Release, live: Mapping[str, str], broken: frozenset[str], private: Mapping[str, UUID]
+) -> Served:
+    """The version of a release as the feed serves it.
+
+    `live` is what is live beside it, `broken` what of that is unavailable, and `private` whose the
+    team-only skills among them are.
+    """
     version, skill = release.version, release.skill
-    item = _item(release, unmet(wanted_by(version), live, broken))
+    wanted = wanted_by(version)
+    seen = shown_to(skill.team_id, {one: live[one] for one in wanted if one in live}, private)
+    item = _item(release, unmet(wanted, seen, broken))
     return Served(
         version_id=version.pk,
         skill_id=skill.pk,
@@ -190,6 +213,7 @@ def serve(release: Release, live: Mapping[str, str], broken: frozenset[str]) -> 
         rank=RANKS[version.effective_risk],
         artifact=version.artifact_id,
         inline=version.provenance.get("form") == "json",
+        team_alone=skill.team_id if skill.visibility == Skill.Visibility.TEAM else None,
         item=item,
         rendered=_rendered(item),
     )

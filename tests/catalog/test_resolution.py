@@ -520,3 +520,20 @@ def test_whether_calls_need_a_confirmation(cast: make.Cast, policy: str, risk: s
     live(cast, "refund-check", risk_level=risk)
     item = feed(make.agent(team=cast.payments)).served["refund-check"].item
     assert item["needs_confirmation"] is needed
+
+
+def test_a_team_only_skill_is_served_to_its_teams_agents_alone(cast: make.Cast) -> None:
+    version = make.version("refund-check", cast=cast)
+    make.release(version, "staging", cast=cast)
+    Skill.objects.update(visibility=Skill.Visibility.TEAM)
+    staging = make.environment("staging")
+    own, foreign = (
+        Agent.objects.create(name=name, team=team, created_at=make.NOW)
+        for name, team in (("own-bot", cast.payments), ("foreign-bot", cast.support))
+    )
+    resolution.forget_cached()
+    assert list(resolution.feed_of(agent_id=own.pk, environment_id=staging.pk).served) == ["refund-check"]
+    assert not resolution.feed_of(agent_id=foreign.pk, environment_id=staging.pk).served
+    feed = resolution.feed_of(agent_id=foreign.pk, environment_id=staging.pk)
+    with pytest.raises(resolution.Unknown):
+        pins.read_version(feed=feed, name="refund-check", version="1.0.0", now=make.NOW)
