@@ -22,22 +22,21 @@ _RUSSIA = re.compile(
 _AMERICA = re.compile(
     r"(?:1[ .\-]?\(?)?(?P<us>[2-9][0-9]{2}(?:\)[ ]?|[.\- ])[2-9][0-9]{2}(?P<last>[.\- ])[0-9]{4})"
 )
-# By the first digit; the group names the country whose national number it holds.
+_CHINA_LAND = re.compile(
+    r"0(?P<cn>(?:10|2[0-9]|[3-9][0-9]{2})\)?[ \-]{1,2}[2-8][0-9]{2,3}[ \-]?[0-9]{4})(?:-[0-9]{1,5})?"
+)
+_FRANCE = re.compile(r"0(?P<fr>[1-9](?P<pair>[ .\-])[0-9]{2}(?:(?P=pair)[0-9]{2}){3})")
+_GERMANY = re.compile(
+    r"0(?P<de>1[567][0-9]{8,9}"
+    rf"|[ ]?[1-9][0-9]{{1,4}}[ ]?[)/. \-\u2010-\u2015]{{1,2}}[ ]?[0-9]{{2,8}}(?:{_GAP}[0-9]{{1,5}}){{0,4}}+)"
+)
+_AMERICA_OR_MOSCOW = ((_RUSSIA, "ru"), (_AMERICA, "us"))
+# By the first digit; the group holds the national number.
 _SHAPES = {
-    "1": (re.compile(_CHINA_MOBILE), _AMERICA),
-    "8": (re.compile(rf"86{_WIDE}{_CHINA_MOBILE}"), _RUSSIA, _AMERICA),
-    "7": (_RUSSIA, _AMERICA),
-    "0": (
-        re.compile(
-            r"0(?P<cn>(?:10|2[0-9]|[3-9][0-9]{2})\)?[ \-]{1,2}[2-8][0-9]{2,3}[ \-]?[0-9]{4})(?:-[0-9]{1,5})?"
-        ),
-        re.compile(r"0(?P<fr>[1-9](?P<pair>[ .\-])[0-9]{2}(?:(?P=pair)[0-9]{2}){3})"),
-        re.compile(
-            rf"0(?P<de>1[567][0-9]{{8,9}}|[ ]?[1-9][0-9]{{1,4}}[ ]?[)/. \-\u2010-\u2015]{{1,2}}[ ]?[0-9]{{2,8}}(?:{_GAP}[0-9]{{1,5}}){{0,4}}+)"
-        ),
-    ),
+    "1": ((re.compile(_CHINA_MOBILE), "cn"), (_AMERICA, "us")),
+    "8": ((re.compile(rf"86{_WIDE}{_CHINA_MOBILE}"), "cn"), *_AMERICA_OR_MOSCOW),
+    "0": ((_CHINA_LAND, "cn"), (_FRANCE, "fr"), (_GERMANY, "de")),
 }
-_AMERICA_OR_MOSCOW = (_RUSSIA, _AMERICA)
 _CODES = {"cn": "86", "ru": "7", "us": "1", "fr": "33", "de": "49"}
 _ABROAD = re.compile(rf"[1-9](?:{_WIDE}[0-9]){{5,16}}+")
 _DATE = re.compile(
@@ -55,16 +54,15 @@ def phone_at(text: str, start: int) -> Span | None:
         return _abroad(text, start, text.rfind("+", 0, start))
     if text.startswith("00", start):
         return _abroad(text, start + 2, start)
-    for shape in _SHAPES.get(text[start], _AMERICA_OR_MOSCOW):
+    for shape, country in _SHAPES.get(text[start], _AMERICA_OR_MOSCOW):
         match = shape.match(text, start)
-        span = _national(text, start, match) if match else None
+        span = _national(text, start, match, country) if match else None
         if span:
             return span
     return None
 
 
-def _national(text: str, start: int, match: re.Match[str]) -> Span | None:
-    country = next(name for name in _CODES if name in match.re.groupindex)
+def _national(text: str, start: int, match: re.Match[str], country: str) -> Span | None:
     begin, end = _opened(text, start, match.end()), match.end()
     if not stands_alone(text, begin, end) or _DATE.match(text, start):
         return None

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from governance.masking import detection, escapes, names, values
+from governance.masking.detection import field as field_of
+from governance.masking.detection import is_plain
 from governance.masking.json_text import Editor, encode, may_be_json
 from governance.masking.masks import Masked, SubjectTag, spell, tag_of
 from governance.masking.spans import Cover, covers
@@ -70,7 +72,7 @@ class Walk:
         kind = type(value)
         if kind is str:
             holder[place] = value
-            if not detection.is_plain(value, role):
+            if not is_plain(value, role):
                 self._put_text(_Slot(holder, place, value), role, 0)
         elif value is None or kind is bool:
             holder[place] = value
@@ -94,18 +96,22 @@ class Walk:
         for key, one in value.items():
             name, own = key, role
             if type(key) is str:
-                about = detection.field(key)
-                if not about.plain:
+                own, plain = field_of(key)
+                if not plain:
                     name = self._running(key, names.PLAIN)
-                    about = detection.field(name)
-                own = about.role
+                    own, _ = field_of(name)
                 if role != names.PLAIN or named != names.PLAIN:
                     own = names.role_under(name, own, role, named)
             elif type(key) is int or type(key) is float:
                 name = self._number(key, names.PLAIN)
             if name in masked:
                 name = _free(name, masked)
-            self._put(masked, name, one, own, depth)
+            # Most values are plain texts and small numbers; to ask here saves a call for each.
+            kind = type(one)
+            if (kind is str and is_plain(one, own)) or (kind is int and (own in _AMOUNTS or one < _SMALLEST)):
+                masked[name] = one
+            else:
+                self._put(masked, name, one, own, depth)
 
     def _put_listing(self, masked: list[Any], value: Sequence[Any], role: str, depth: int) -> None:
         before: Any = None
