@@ -146,6 +146,8 @@ def test_a_secret_leaves_with_its_dialog(open_page: OpenPage, cast: Cast) -> Non
     expect(page.locator("#tokens tbody tr")).to_have_count(1)
     shown = secret.inner_text()
     page.keyboard.press("Escape")
+    expect(secret).to_be_visible()  # no key loses it
+    page.get_by_role("link", name="I have put it in a safe place").click()
     expect(page.locator(".secret")).to_have_count(0)
     expect(page.locator("body")).not_to_contain_text(shown)
     page.get_by_role("button", name="Revoke").click()
