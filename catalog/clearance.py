@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,10 @@ class Clearance:
     environment: str
     bundle_sha256: str
     declaration_sha256: str
-    policy_sha256: str
     gates: tuple[Gate, ...] = ()
     approvals: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shut(self) -> tuple[Gate, ...]:
+        """The gates that keep the version from being served."""
+        return tuple(gate for gate in self.gates if not gate.passed)

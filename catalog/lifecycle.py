@@ -16,7 +16,7 @@ from catalog import access, journal
 from catalog.journal import Actor
 from catalog.models import SERVED, Dependency, Environment, Skill, Version
 from catalog.publishing import refresh_latest
-from catalog.releases import revise
+from catalog.revisions import revise
 
 
 def deprecate(*, version: Version, actor: Actor, reason: str, now: datetime) -> Version:

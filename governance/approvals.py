@@ -15,11 +15,12 @@ from typing import Any
 
 from django.db import transaction
 
-from catalog import access, releases
+from catalog import access, releases, rollbacks
 from catalog.access import NotAllowed, Powers
 from catalog.clearance import Clearance, Gate
 from catalog.journal import Actor
 from catalog.models import Approval, Environment, Release, State, Version
+from catalog.transitions import find_live, lock, lock_environment
 from governance.gates import check_gates, policy_of, subject_of
 from governance.policy import Needs, needs_of
 
@@ -73,7 +74,7 @@ def propose(
     Raises NotAllowed, and WrongState where a release of the version is open there already.
     """
     with transaction.atomic():
-        where = releases.lock_environment(environment)
+        where = lock_environment(environment)
         allowed = _powers(actor).may_propose(version.skill, where)
         _ask("" if allowed else f"Proposing needs the role publisher in {version.skill.team.name}.")
         release = releases.propose(
@@ -101,7 +102,7 @@ def approve(*, release: Release, actor: Actor, now: datetime, note: str = "", co
     Raises NotAllowed (four eyes), NotConfirmed where the skill's name has to be typed, WrongState.
     """
     with transaction.atomic():
-        fresh = releases.lock(release)
+        fresh = lock(release)
         _ask(_may_decide(fresh, actor))
         needs = review(fresh).needs
         if needs.confirmation and confirm not in {fresh.skill.name, fresh.skill.folder}:
@@ -123,7 +124,7 @@ def approve(*, release: Release, actor: Actor, now: datetime, note: str = "", co
 def reject(*, release: Release, actor: Actor, reason: str, now: datetime) -> Release:
     """Close a proposal. Raises NotAllowed, ReasonMissing, WrongState."""
     with transaction.atomic():
-        fresh = releases.lock(release)
+        fresh = lock(release)
         _ask(_may_decide(fresh, actor))
         clearance = _clearance("reject", fresh.version, fresh.environment)
         return releases.reject(
@@ -134,7 +135,7 @@ def reject(*, release: Release, actor: Actor, reason: str, now: datetime) -> Rel
 def withdraw(*, release: Release, actor: Actor, now: datetime, reason: str = "") -> Release:
     """Take a proposal back. Raises NotAllowed, WrongState."""
     with transaction.atomic():
-        fresh = releases.lock(release)
+        fresh = lock(release)
         allowed = _powers(actor).may_withdraw(fresh)
         _ask("" if allowed else f"Withdrawing needs the role publisher in {fresh.skill.team.name}.")
         clearance = _clearance("withdraw", fresh.version, fresh.environment)
@@ -157,20 +158,30 @@ def advance(*, release: Release, actor: Actor, now: datetime, percent: int) -> R
 def halt(*, release: Release, actor: Actor, reason: str, now: datetime) -> Release:
     """Stop a canary. Raises NotAllowed, ReasonMissing, WrongState."""
     with transaction.atomic():
-        fresh = releases.lock(release)
+        fresh = lock(release)
         _ask(_may_stop(fresh, actor))
         clearance = _clearance("halt", fresh.version, fresh.environment)
         return releases.halt(release=fresh, clearance=clearance, actor=actor, reason=_reason(reason), now=now)
 
 
 def roll_back(*, release: Release, actor: Actor, reason: str, now: datetime) -> Release:
-    """Take a live release out and put back the one before. Raises NotAllowed, ReasonMissing, WrongState."""
+    """Take a live release out, and put back the one before where its gates are open now.
+
+    Raises NotAllowed, ReasonMissing, WrongState.
+    """
     with transaction.atomic():
-        fresh = releases.lock(release)
+        fresh = lock(release)
         _ask(_may_stop(fresh, actor))
-        clearance = _clearance("rollback", fresh.version, fresh.environment)
-        return releases.roll_back(
-            release=fresh, clearance=clearance, actor=actor, reason=_reason(reason), now=now
+        before = rollbacks.find_restorable(fresh)
+        return rollbacks.roll_back(
+            release=fresh,
+            clearance=_clearance("rollback", fresh.version, fresh.environment),
+            restore=_clearance("restore", before.version, fresh.environment, review(before))
+            if before
+            else None,
+            actor=actor,
+            reason=_reason(reason),
+            now=now,
         )
 
 
@@ -201,7 +212,7 @@ def why_not_decide(release: Release, powers: Powers) -> str:
 
 def _serve(action: str, release: Release, percent: int | None, actor: Actor, now: datetime) -> Release:
     with transaction.atomic():
-        fresh = releases.lock(release)
+        fresh = lock(release)
         if not _powers(actor).may_start(fresh):
             raise NotAllowed(why_not_decide(fresh, _powers(actor)))
         seen = review(fresh)
@@ -209,8 +220,12 @@ def _serve(action: str, release: Release, percent: int | None, actor: Actor, now
             raise releases.WrongState(VOIDED[State(fresh.state)])
         share = _first_share(fresh.canary) if percent is None else percent
         clearance = _clearance(action, fresh.version, fresh.environment, seen)
+        live = find_live(fresh)
+        replaced = _clearance("supersede", live.version, fresh.environment) if live else None
         writer = releases.start if action == "start" else releases.advance
-        return writer(release=fresh, clearance=clearance, percent=share, actor=actor, now=now)
+        return writer(
+            release=fresh, clearance=clearance, replaced=replaced, percent=share, actor=actor, now=now
+        )
 
 
 # Of a release whose approvals no longer hold: what it needs.
@@ -274,7 +289,6 @@ def _clearance(
         environment=environment.name,
         bundle_sha256=version.bundle_sha256,
         declaration_sha256=version.declaration_sha256,
-        policy_sha256=policy_of(environment).sha256,
         gates=seen.gates if seen else (),
         approvals=tuple(approval.user.username for approval in seen.approvals) if seen else (),
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from catalog import lifecycle, releases
+from catalog import lifecycle, releases, rollbacks
 from catalog.access import NotAllowed
 from catalog.clearance import Clearance, Gate
 from catalog.journal import check_chain
@@ -630,7 +631,6 @@ def clearance(release: Release, **fields: Any) -> Clearance:
         "environment": release.environment.name,
         "bundle_sha256": release.bundle_sha256,
         "declaration_sha256": release.declaration_sha256,
-        "policy_sha256": "",
         "gates": (Gate("risk", True, ""),),
     }
     return Clearance(**{**told, **fields})
@@ -654,6 +654,60 @@ def test_a_clearance_of_something_else_clears_nothing(cast: make.Cast, other: di
         releases.start(clearance=clearance(release, **other), **told)
     assert state_of(release) == State.APPROVED
     assert releases.start(clearance=clearance(release), **told).state == State.LIVE
+
+
+def test_what_is_replaced_or_put_back_has_a_clearance_of_its_own(cast: make.Cast) -> None:
+    first = make.release(make.version(cast=cast), "production", cast=cast)
+    second = make.release(make.version(number="1.1.0", cast=cast, body="1.1\n"), "production", cast=cast)
+    roll_back(cast, second)
+    for action, gates in (("supersede", 0), ("restore", 6)):
+        kept = first.transitions.get(action=action).clearance
+        assert (kept["action"], kept["bundle_sha256"], len(kept["gates"])) == (
+            action,
+            first.bundle_sha256,
+            gates,
+        )
+    third = approve(propose(cast, make.version(number="1.2.0", cast=cast, body="1.2\n")), cast.mara)
+    told: dict[str, Any] = {"release": third, "percent": 100, "actor": crew.actor(cast.mara), "now": NOW}
+    for replaced in (None, clearance(first), clearance(third, action="supersede")):
+        with pytest.raises(NotCleared):
+            releases.start(clearance=clearance(third), replaced=replaced, **told)
+    live = Release.objects.get(state=State.LIVE)
+    assert live == first
+    releases.start(clearance=clearance(third), replaced=clearance(first, action="supersede"), **told)
+    back: dict[str, Any] = {**told, "release": third, "reason": "Wrong."}
+    back.pop("percent")
+    for restore in (
+        None,
+        clearance(first),
+        clearance(third, action="restore"),
+        clearance(first, action="restore", gates=()),
+    ):
+        with pytest.raises(NotCleared):
+            rollbacks.roll_back(clearance=clearance(third, action="rollback"), restore=restore, **back)
+    assert state_of(third) == State.LIVE
+
+
+def test_what_a_gate_keeps_out_by_now_is_not_put_back(cast: make.Cast) -> None:
+    first = make.release(make.version(cast=cast, permissions=("send",)), "production", cast=cast)
+    second = make.release(make.version(number="1.1.0", cast=cast, body="1.1\n"), "production", cast=cast)
+    Environment.objects.filter(name="production").update(permissions=["network"])
+    assert roll_back(cast, second).state == State.ROLLED_BACK
+    assert state_of(first) == State.SUPERSEDED
+    assert not Release.objects.filter(state=State.LIVE).exists()
+    told = second.transitions.get(action="rollback")
+    assert told.reason == "Wrong. 1.0.0 is not put back: Not allowed here: send."
+
+
+def test_governance_alone_makes_clearances() -> None:
+    """Whoever makes a clearance decides; another place that did would be a way round every gate."""
+    makers = set()
+    for floor in ("catalog", "governance", "portal"):
+        for path in (crew.ROOT / floor).rglob("*.py"):
+            calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+            names = {getattr(call.func, "id", getattr(call.func, "attr", "")) for call in calls}
+            makers |= {str(path.relative_to(crew.ROOT))} if "Clearance" in names else set()
+    assert makers == {"governance/approvals.py"}
 
 
 def test_the_clearance_is_kept_with_the_transition(cast: make.Cast) -> None:

@@ -1,0 +1,175 @@
+"""One change of a release: from which states, on which clearance, and how it is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from catalog import journal
+from catalog.clearance import Clearance
+from catalog.journal import Actor
+from catalog.models import Environment, Release, State, Transition
+
+# action → the states it starts from. Where it leads is decided by the function of that name.
+STARTS_FROM: Mapping[str, tuple[State, ...]] = {
+    "approve": (State.PROPOSED, State.APPROVED),
+    "reject": (State.PROPOSED, State.APPROVED),
+    "withdraw": (State.PROPOSED, State.APPROVED),
+    "expire": (State.PROPOSED, State.APPROVED),
+    "start": (State.APPROVED,),
+    "advance": (State.CANARY,),
+    "halt": (State.CANARY,),
+    "rollback": (State.LIVE,),
+    "supersede": (State.LIVE,),
+    "restore": (State.SUPERSEDED,),
+}
+# Those after which agents are served the version: no gate may be shut.
+SERVING = frozenset({"start", "advance", "restore"})
+
+
+class WrongState(Exception):
+    """The release is not, or no longer, in a state that the action starts from."""
+
+
+class NotCleared(Exception):
+    """The clearance is for other bytes, another declaration, environment or action."""
+
+
+def lock_environment(environment: Environment) -> Environment:
+    """The environment as it is now, locked until the transaction ends.
+
+    Changes of one environment come one after another; every other lock is taken after this one.
+    """
+    return Environment.objects.select_for_update(no_key=True).get(pk=environment.pk)
+
+
+def lock(release: Release) -> Release:
+    """The release as it is now, locked until the transaction ends."""
+    lock_environment(release.environment)
+    fresh = (
+        Release.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("environment", "skill__team", "version", "proposer")
+        .get(pk=release.pk)
+    )
+    fresh.version.skill = fresh.skill
+    return fresh
+
+
+def fetch(release: Release, action: str, clearance: Clearance) -> Release:
+    """The locked release; raises WrongState or NotCleared."""
+    fresh = lock(release)
+    if fresh.state not in STARTS_FROM[action]:
+        raise WrongState(f"This release {SAID[fresh.state]}; it cannot be {DONE[action]} now.")
+    check(clearance, fresh, action)
+    return fresh
+
+
+SAID: Mapping[str, str] = {
+    State.PROPOSED: "waits for approval",
+    State.APPROVED: "is approved and not started",
+    State.CANARY: "is a canary",
+    State.LIVE: "is live",
+    State.REJECTED: "was rejected",
+    State.HALTED: "was halted",
+    State.ROLLED_BACK: "was rolled back",
+    State.SUPERSEDED: "was superseded",
+    State.WITHDRAWN: "was withdrawn",
+    State.EXPIRED: "has expired",
+}
+DONE: Mapping[str, str] = {
+    "approve": "approved",
+    "reject": "rejected",
+    "withdraw": "withdrawn",
+    "expire": "closed as expired",
+    "start": "started",
+    "advance": "advanced",
+    "halt": "halted",
+    "rollback": "rolled back",
+    "supersede": "superseded",
+    "restore": "put back",
+}
+
+
+def check(clearance: Clearance, release: Release, action: str) -> None:
+    """Nothing fails open: the clearance is for this very change, and no gate of it is shut."""
+    told = (
+        clearance.action,
+        clearance.environment,
+        clearance.bundle_sha256,
+        clearance.declaration_sha256,
+    )
+    meant = (action, release.environment.name, release.bundle_sha256, release.declaration_sha256)
+    if told != meant:
+        raise NotCleared(f"The clearance is for {told}, the change is {meant}.")
+    if action in SERVING and (clearance.shut or not clearance.gates):
+        shut = ", ".join(gate.name for gate in clearance.shut)
+        raise NotCleared(f"These gates are shut: {shut or 'none was checked'}.")
+
+
+def move(
+    release: Release,
+    action: str,
+    target: State,
+    clearance: Clearance,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+    percent: int | None = None,
+) -> None:
+    """Change the state if it is still the one that was read, and write down the transition."""
+    before = release.state
+    release.state, release.changed_at = target, now
+    release.percent = release.percent if percent is None else percent
+    moved = Release.objects.filter(pk=release.pk, state=before).update(
+        state=target, percent=release.percent, previous=release.previous, changed_at=now
+    )
+    if not moved:
+        raise WrongState("Somebody else has just changed this release.")
+    write_down(release, action, before, clearance, actor, reason, now)
+
+
+def write_down(
+    release: Release,
+    action: str,
+    before: str,
+    clearance: Clearance,
+    actor: Actor,
+    reason: str,
+    now: datetime,
+) -> None:
+    Transition.objects.create(
+        release=release,
+        n=1 + (release.transitions.order_by("-n").values_list("n", flat=True).first() or 0),
+        action=action,
+        from_state=before,
+        to_state=release.state,
+        actor=actor.user,
+        reason=reason,
+        clearance=asdict(clearance),
+        created_at=now,
+    )
+    journal.append(
+        actor=actor,
+        verb=f"release.{action}",
+        target=f"{release.skill.name} {release.version.version} in {release.environment.name}",
+        before={"state": before} if before else None,
+        after={"state": release.state, "percent": release.percent, "reason": reason, "id": str(release.pk)},
+        now=now,
+    )
+
+
+def find_live(release: Release) -> Release | None:
+    """The release that this one would replace, locked."""
+    return lock_beside(release).filter(state=State.LIVE).first()
+
+
+def lock_beside(release: Release) -> QuerySet[Release]:
+    """The releases of its skill in its environment, to be locked as they are read."""
+    return (
+        Release.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("environment", "skill", "version")
+        .filter(skill=release.skill, environment=release.environment)
+    )
