@@ -48,6 +48,7 @@ def settle(
     Raises NotAllowed, and NotOfTheTeam for a person who is neither of the team nor was named before.
     """
     with transaction.atomic():
+        _lock_environments()
         fresh = _lock(skill)
         _ask(actor, fresh)
         before = _told(fresh)
@@ -63,6 +64,8 @@ def settle(
         if maintainers is not None:
             fresh.maintainers.set(maintainers)
         _keep(fresh, "skill.settle", before, actor, now)
+        if before["visibility"] != fresh.visibility:
+            _revise(fresh, now)
     return fresh
 
 
@@ -73,8 +76,7 @@ def transfer(*, skill: Skill, team: Team, actor: Actor, reason: str, now: dateti
     agents and approvers follow, since each is a right in the team that owns the skill by now.
     """
     with transaction.atomic():
-        # The feed names the team: no snapshot is made from the old one meanwhile.
-        list(Environment.objects.select_for_update(no_key=True).order_by("order"))
+        _lock_environments()
         fresh = _lock(skill)
         _ask(actor, fresh)
         refusal = f"Taking it over for {team.name} needs the role publisher there, or an administrator."
@@ -84,10 +86,19 @@ def transfer(*, skill: Skill, team: Team, actor: Actor, reason: str, now: dateti
         before = _told(fresh)
         fresh.team = team
         _keep(fresh, "skill.transfer", before, actor, now, reason=reason)
-        served = Environment.objects.filter(releases__skill=fresh, releases__state__in=SERVED)
-        for environment in served.distinct().order_by("order"):
-            revise(environment=environment, folders=[fresh.folder], now=now)
+        _revise(fresh, now)
     return fresh
+
+
+def _lock_environments() -> None:
+    """The feed names the team and minds the visibility: no snapshot is made of the old ones meanwhile."""
+    list(Environment.objects.select_for_update(no_key=True).order_by("order"))
+
+
+def _revise(skill: Skill, now: datetime) -> None:
+    served = Environment.objects.filter(releases__skill=skill, releases__state__in=SERVED)
+    for environment in served.distinct().order_by("order"):
+        revise(environment=environment, folders=[skill.folder], now=now)
 
 
 def _lock(skill: Skill) -> Skill:

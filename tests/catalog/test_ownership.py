@@ -8,6 +8,7 @@ import pytest
 
 from catalog import resolution
 from catalog.access import NotAllowed, powers_of
+from catalog.journal import Actor
 from catalog.lifecycle import StillNeeded, delete_skill
 from catalog.models import Environment, JournalEntry, Skill, Team, User
 from catalog.ownership import NotOfTheTeam, people_of, settle, transfer
@@ -147,3 +148,15 @@ def test_a_skill_is_no_longer_needed_by_one_that_is_deleted(cast: make.Cast, ski
     files = {"manifest.yaml": make.manifest(more="dependencies:\n  refund-check: 1.0.0\n"), "run.py": b"\n"}
     end(make.version("refund.issue", cast=cast, files=files).skill, cast.ines)
     assert end(skill, cast.ines).deleted_at == make.NOW
+
+
+def test_agents_of_other_teams_lose_a_skill_that_becomes_its_teams_own(cast: make.Cast) -> None:
+    version = make.version("refund-check", cast=cast)
+    make.release(version, "production", cast=cast)
+    production = make.environment("production")
+    foreign = make.agent("foreign-bot", team=cast.support)
+    assert resolution.feed_of(agent_id=foreign.pk, environment_id=production.pk).served
+    settle(skill=version.skill, visibility="team", actor=Actor(cast.ines), now=make.NOW)
+    assert make.environment("production").revision == production.revision + 1
+    resolution.forget_cached()
+    assert not resolution.feed_of(agent_id=foreign.pk, environment_id=production.pk).served
