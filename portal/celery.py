@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import logging.config
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from portal import spool
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 spool.register()
+
+# It warns of root because of pickled messages; ours are JSON.
+warnings.filterwarnings("ignore", message=r"\s*You're running the worker with superuser privileges")
 
 app = Celery("quartermaster")
 app.config_from_object("django.conf:settings", namespace="CELERY")

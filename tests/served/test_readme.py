@@ -35,7 +35,7 @@ def test_curl_lines_publish_release_and_read_a_skill(served: Instance, tmp_path:
     script = script.replace(".venv/bin/python manage.py", f"{sys.executable} {ROOT / 'manage.py'}")
     done = subprocess.run(
         ["bash", "-c", script],
-        cwd=tmp_path, env=served.environ, capture_output=True, text=True, check=False, timeout=120,
+        cwd=tmp_path, env={**served.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     _, published, released, read, traced = done.stdout.split("----\n")
@@ -46,8 +46,10 @@ def test_curl_lines_publish_release_and_read_a_skill(served: Instance, tmp_path:
     assert '"state":"live"' in released
     assert "- **standup-notes**: Turns what was said in a stand-up" in read
     assert '"instructions":"# Stand-up notes' in read
-    with ZipFile(tmp_path / "standup-notes-1.0.0.zip") as bundle:
+    [folder] = tmp_path.iterdir()
+    with ZipFile(folder / "bundle.zip") as bundle:
         assert bundle.namelist() == ["SKILL.md"]
+    assert (folder / "unpacked/standup-notes/SKILL.md").is_file()
     assert '{"accepted":1,"duplicates":0,"rejected":[]}' in traced
     assert re.search(r"Send the notes to \[EMAIL·[0-9a-f]{4}\]", traced)
     assert "maria@example.com" not in traced

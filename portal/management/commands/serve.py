@@ -25,7 +25,7 @@ WEB = (
     *PYTHON, "granian", "--interface", "wsgi", "--http", "1", "--no-ws",
     "--workers", "2", "--blocking-threads", "8", "--respawn-failed-workers", "--workers-kill-timeout", "10",
     # A path may hold a token, so the access log has none.
-    "--log-level", "error", "--access-log", "--access-log-fmt", "%(method)s %(status)d %(dt_ms).1f",
+    "--log-level", "error", "--access-log", "--access-log-fmt", "%(time)s %(method)s %(status)d %(dt_ms).1f ms",
 )  # fmt: skip
 CELERY = (*PYTHON, "celery", "--quiet", "--app", "portal")
 
