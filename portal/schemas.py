@@ -14,7 +14,7 @@ LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One property; `path` is dotted, `rules` are its bounds in words of the schema."""
+    """One property; `path` is dotted, `rules` are its bounds in words."""
 
     path: str
     depth: int
@@ -31,10 +31,13 @@ class Field:
         return self.path.rpartition(".")[2]
 
 
-_RULES = (
-    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
-    "format", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
-)  # fmt: skip
+# The bounds that come in pairs, and what they count.
+_PAIRS = (
+    ("minimum", "maximum", "{}"),
+    ("minLength", "maxLength", "{} characters"),
+    ("minItems", "maxItems", "{} items"),
+    ("minProperties", "maxProperties", "{} properties"),
+)
 
 
 def describe_schema(schema: object) -> list[Field]:
@@ -70,8 +73,30 @@ def _field(path: str, depth: int, part: Mapping[str, Any], required: bool) -> Fi
         description=_text(part.get("description") or part.get("title") or ""),
         default=_json(part["default"]) if "default" in part else "",
         choices=tuple(_json(value) for value in choices[:30]) if isinstance(choices, list) else (),
-        rules=tuple(f"{key}: {_json(part[key])}" for key in _RULES if key in part),
+        rules=_rules(part),
     )
+
+
+def _rules(part: Mapping[str, Any]) -> tuple[str, ...]:
+    """The bounds of a property in words: 1 to 20, at least 2 characters."""
+    told = [
+        words.format(_range(part.get(least), part.get(most)))
+        for least, most, words in _PAIRS
+        if least in part or most in part
+    ]
+    told += [f"above {_json(part['exclusiveMinimum'])}"] if "exclusiveMinimum" in part else []
+    told += [f"below {_json(part['exclusiveMaximum'])}"] if "exclusiveMaximum" in part else []
+    if part.get("uniqueItems") is True:
+        told.append("no item twice")
+    if "multipleOf" in part:
+        told.append(f"a multiple of {_json(part['multipleOf'])}")
+    return (*told, *(f"{key} {_json(part[key])}" for key in ("pattern", "format") if key in part))
+
+
+def _range(least: object, most: object) -> str:
+    if least is None:
+        return f"at most {_json(most)}"
+    return f"at least {_json(least)}" if most is None else f"{_json(least)} to {_json(most)}"
 
 
 def _type(part: Mapping[str, Any]) -> str:

@@ -39,8 +39,23 @@ def test_tells_what_a_caller_must_and_may_give() -> None:
         ("lines[].sku", "string | null", False, 1),
         ("currency", "any", False, 0),
     ]
-    assert fields[0].rules == ('pattern: "^[0-9]+$"',)
+    assert fields[0].rules == ('pattern "^[0-9]+$"',)
     assert (fields[3].choices, fields[3].default) == (('"EUR"', '"USD"'), '"EUR"')
+
+
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [
+        ({"minimum": 1, "maximum": 20}, ("1 to 20",)),
+        ({"minLength": 2, "maxLength": 120}, ("2 to 120 characters",)),
+        ({"minItems": 1, "uniqueItems": True}, ("at least 1 items", "no item twice")),
+        ({"maximum": 0.5, "exclusiveMinimum": 0}, ("at most 0.5", "above 0")),
+        ({"multipleOf": 5, "format": "date"}, ("a multiple of 5", 'format "date"')),
+    ],
+)
+def test_bounds_are_told_in_words(bounds: dict[str, object], told: tuple[str, ...]) -> None:
+    [field] = describe_schema({"properties": {"n": bounds}})
+    assert field.rules == told
 
 
 @pytest.mark.parametrize("schema", [None, True, [], "x", {}, {"properties": []}, {"properties": {"a": True}}])
