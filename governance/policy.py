@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Literal
 
+from catalog.bundles.bundle import RISKS
 from catalog.clearance import Gate
 
-Risk = Literal["low", "medium", "high"]
-RISKS = ("low", "medium", "high")
 # How much a version is to be relied on, least first.
 STABILITIES = ("experimental", "deprecated", "stable")
 
