@@ -8,6 +8,7 @@ from django.urls import include, path
 from portal.views import (
     accounts,
     agents,
+    appeals,
     approvals,
     comparison,
     editing,
@@ -45,6 +46,13 @@ urlpatterns = [
         "skills/<str:name>/versions/<str:version>/bundle.zip", versions.version_bundle, name="version-bundle"
     ),
     path("skills/<str:name>/versions/<str:version>/edit/", editing.version_edit, name="version-edit"),
+    path("skills/<str:name>/versions/<str:version>/rescan/", versions.version_rescan, name="version-rescan"),
+    path(
+        "skills/<str:name>/versions/<str:version>/findings/<str:fingerprint>/appeal/",
+        appeals.finding_appeal,
+        name="finding-appeal",
+    ),
+    path("appeals/<uuid:appeal_id>/", appeals.appeal_detail, name="appeal-detail"),
     path("skills/<str:name>/versions/<str:version>/<slug:action>/", versions.version_act, name="version-act"),
     path("skills/<str:name>/settings/", settings.skill_settings, name="skill-settings"),
     path("skills/<str:name>/settings/transfer/", settings.skill_transfer, name="skill-transfer"),
@@ -63,6 +71,7 @@ urlpatterns = [
     path("tokens/<uuid:token_id>/revoke/", agents.token_revoke, name="token-revoke"),
     path("traces/", traces.trace_list, name="trace-list"),
     path("traces/<path:trace_id>/", traces.trace_detail, name="trace-detail"),
+    path("favicon.ico", health.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("admin/", admin.site.urls),

@@ -12,6 +12,7 @@ from portal.api import (
     comparison,
     errors,
     feed,
+    index,
     ownership,
     publish,
     releases,
@@ -21,6 +22,7 @@ from portal.api import (
 )
 
 urlpatterns = [
+    path("", login_not_required(index.index), name="api-index"),
     re_path(
         "^schema/?$",
         SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[], throttle_classes=[]),

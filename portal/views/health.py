@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can serve."""
+"""Whether the process lives, and whether it can serve; and the icon that browsers ask for unasked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.templatetags.static import static
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -20,6 +22,13 @@ from catalog import blobs
 def healthz(request: HttpRequest) -> HttpResponse:
     """200 as soon as the process answers; asks nothing else."""
     return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
+@login_not_required
+def favicon(request: HttpRequest) -> HttpResponse:
+    """The way to the mark, for answers that are no page and name no icon."""
+    return redirect(static("icons/mark.svg"))
 
 
 @require_safe

@@ -41,3 +41,7 @@ def test_readyz_without_a_database(client: Client, monkeypatch: pytest.MonkeyPat
 def test_only_read(client: Client) -> None:
     assert client.post("/healthz").status_code == 405
     assert client.post("/readyz").status_code == 405
+
+
+def test_an_icon_that_no_page_named(client: Client) -> None:
+    assert client.get("/favicon.ico")["Location"].endswith(".svg")

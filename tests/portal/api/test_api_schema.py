@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import get_resolver
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.validation import validate_schema
@@ -43,7 +44,7 @@ def test_it_is_valid_and_made_without_a_warning() -> None:
 
 def test_every_endpoint_is_there_and_described() -> None:
     (api,) = (one for one in get_resolver().url_patterns if str(one.pattern) == "api/v1/")
-    named = {pattern.name for pattern in api.url_patterns} - {"api-unknown", "api-schema"}
+    named = {pattern.name for pattern in api.url_patterns} - {"api-index", "api-unknown", "api-schema"}
     assert len(document()["paths"]) == len(named)
     ids = [operation["operationId"] for _, _, operation in operations()]
     assert len(set(ids)) == len(ids)
@@ -69,6 +70,10 @@ def test_it_is_served_to_everyone_as_yaml_and_json() -> None:
     assert answer.json()["info"]["title"] == "Quartermaster"
     assert answer.json()["openapi"].startswith("3.1")
     assert Caller().get("schema/", Accept="application/json").json()["paths"]
+
+
+def test_the_root_says_where_it_is(client: Client) -> None:
+    assert client.get("/api/v1/").json() == {"schema": "/api/v1/schema"}
 
 
 def examples(operation_id: str) -> tuple[list[Any], dict[str, list[Any]]]:
