@@ -7,17 +7,23 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from catalog.models import Environment, Release, State
+from catalog.shortfalls import shortfalls
 
 OPEN = (State.PROPOSED, State.APPROVED, State.CANARY, State.LIVE)
 
 
 @dataclass(slots=True)
 class Lane:
-    """One environment of one skill. Widths are those of a bar 100 wide."""
+    """One environment of one skill. Widths are those of a bar 100 wide.
+
+    `lacking` says why the live version is unavailable there, `canary_lacking` why the canary's is.
+    """
 
     environment: Environment
     live: Release | None = None
     canary: Release | None = None
+    lacking: str = ""
+    canary_lacking: str = ""
     waiting: list[Release] = field(default_factory=list)
 
     @property
@@ -42,7 +48,7 @@ class Lane:
 
 
 def lanes_of(skill_ids: Iterable[UUID], environments: Sequence[Environment]) -> dict[UUID, list[Lane]]:
-    """The lanes of each skill in the order of the environments; one query for them all."""
+    """The lanes of each skill in the order of the environments; three queries for them all."""
     ids = list(skill_ids)
     by_skill = {pk: {one.pk: Lane(one) for one in environments} for pk in ids}
     releases = (
@@ -51,14 +57,16 @@ def lanes_of(skill_ids: Iterable[UUID], environments: Sequence[Environment]) -> 
         .defer("version__fields", "version__provenance", "version__notes", "version__description", "canary")
         .order_by("proposed_at")
     )
+    lacking = shortfalls(environments) if ids else {}
     for release in releases:
+        reason = lacking.get((release.environment_id, release.version_id), "")
         lane = by_skill[release.skill_id].get(release.environment_id)
         if lane is None:
             continue
         if release.state == State.LIVE:
-            lane.live = release
+            lane.live, lane.lacking = release, reason
         elif release.state == State.CANARY:
-            lane.canary = release
+            lane.canary, lane.canary_lacking = release, reason
         else:
             lane.waiting.append(release)
     return {pk: list(lanes.values()) for pk, lanes in by_skill.items()}

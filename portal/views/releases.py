@@ -17,6 +17,7 @@ from django_htmx.http import reswap, retarget, trigger_client_event
 from catalog.access import NotAllowed
 from catalog.models import Environment, Release, Skill
 from catalog.releases import NotCleared, WrongState
+from catalog.shortfalls import shortfalls
 from governance import approvals
 from governance.gates import check_gates, policy_of, subject_of
 from governance.policy import needs_of
@@ -26,7 +27,8 @@ from portal.decisions import ACTIONS, perform
 from portal.forms.releases import DecisionForm, ProposeForm
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
-from portal.release_page import release_context, what_happened
+from portal.release_page import lacking_of, release_context, what_happened
+from portal.shell import shell_of
 
 PAGE_SIZE = 50
 REFUSALS = (NotAllowed, WrongState, NotCleared)
@@ -40,7 +42,10 @@ def release_list(request: HttpRequest, name: str) -> HttpResponse:
         "-proposed_at", "-pk"
     )
     context = skill_frame(request, skill, "releases")
-    context["page"] = Paginator(releases, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = Paginator(releases, PAGE_SIZE).get_page(request.GET.get("page"))
+    lacking = shortfalls(shell_of(request).environments)
+    context["page"] = page
+    context["rows"] = [(one, lacking_of(one, lacking)) for one in page]
     context["may_propose"] = bool(_environments(request, skill))
     return render_part(request, "releases/release_list.html", "tab", context)
 

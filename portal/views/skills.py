@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -21,6 +22,7 @@ from catalog.access import visible_skills
 from catalog.bundles.files import File
 from catalog.bundles.skillmd import read_skill_md
 from catalog.models import Skill, Version, VersionFinding
+from catalog.resolution import folder_of
 from portal import access
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
@@ -80,7 +82,7 @@ def skill_detail(request: HttpRequest, name: str) -> HttpResponse:
         "maintainers": skill.maintainers.all(),
     }
     if skill.latest:
-        context |= _about(skill, skill.latest)
+        context |= _about(skill, skill.latest, visible_skills(access.powers(request)))
     return render_part(request, "skills/skill_detail.html", "tab", context)
 
 
@@ -100,7 +102,7 @@ def _address(asked: Asked, page: int) -> str:
     return reverse("skill-list") + (f"?{query}" if query else "")
 
 
-def _about(skill: Skill, version: Version) -> dict[str, Any]:
+def _about(skill: Skill, version: Version, visible: QuerySet[Skill]) -> dict[str, Any]:
     """What the latest version says of itself."""
     files = list(version.files.values_list("path", "blob_id"))
     findings = list(_worst_first(version))
@@ -109,9 +111,21 @@ def _about(skill: Skill, version: Version) -> dict[str, Any]:
         "body": _body(skill, version, dict(files)),
         "findings": findings[:FINDINGS_SHOWN],
         "findings_more": len(findings) - FINDINGS_SHOWN,
-        "dependencies": version.dependencies.order_by("folder"),
+        **_relations(version, visible),
         "input_fields": describe_schema(version.fields.get("input_schema")),
         "output_fields": describe_schema(version.fields.get("output_schema")),
+    }
+
+
+def _relations(version: Version, visible: QuerySet[Skill]) -> dict[str, Any]:
+    """What it depends on and what stands in for it, each with its skill where the user may see one; two queries."""
+    needed = list(version.dependencies.order_by("folder"))
+    others = [str(name) for name in version.fields.get("alternatives") or ()]
+    folders = {one.folder for one in needed} | {folder_of(name) for name in others}
+    known = {skill.folder: skill for skill in visible.filter(folder__in=folders)} if folders else {}
+    return {
+        "dependencies": [(one, known.get(one.folder)) for one in needed],
+        "alternatives": [(name, known.get(folder_of(name))) for name in others],
     }
 
 

@@ -15,9 +15,9 @@ from tests.portal.pages import HTMX, is_page, links, signed_in
 
 pytestmark = pytest.mark.django_db
 
-# Session, user, grants, skill, lanes, environments, sets, maintainers, files, findings, dependencies,
-# count of versions, inbox.
-MOST_QUERIES = 15
+# Session, user, grants, skill, lanes, what they lack, environments, sets, maintainers, files, findings,
+# dependencies, count of versions, inbox.
+MOST_QUERIES = 17
 HOSTILE = """
 # Refunds
 <script>alert(1)</script>
