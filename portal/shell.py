@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from catalog.access import Powers
 from catalog.models import Environment, Role
 from portal import access
-from portal.waiting import count_to_decide
+from portal.waiting import count_waiting
 
 MOST_SHOWN = 99
 
@@ -85,7 +85,7 @@ class Shell:
     @cached_property
     def inbox_count(self) -> str:
         """How many releases wait for this user, counted up to a limit."""
-        count = count_to_decide(self.powers)
+        count = count_waiting(self.powers)
         return "" if not count else f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count)
 
     @cached_property

@@ -9,8 +9,9 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from catalog.access import Powers, releases_to_decide, releases_to_start, visible_releases
+from catalog.appeals import appeals_to_decide
 from catalog.availability import unmet
-from catalog.models import Approval, Release, State
+from catalog.models import Appeal, Approval, Release, State
 from governance.approvals import holds
 from governance.gates import policy_of, subject_of
 from governance.policy import gates_of, needs_of
@@ -31,17 +32,21 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """The groups of an inbox, each oldest first and cut at `MOST`."""
+    """The groups of an inbox, each oldest first and cut at `MOST`.
+
+    `decide` and `start` wait for this user; `blocked` is theirs to start as soon as its gates open.
+    """
 
     decide: tuple[Waiting, ...]
     start: tuple[Waiting, ...]
+    blocked: tuple[Waiting, ...]
     approved: tuple[Waiting, ...]
     mine: tuple[Waiting, ...]
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing waits."""
-        return not (self.decide or self.start or self.approved or self.mine)
+        return not (self.decide or self.start or self.blocked or self.approved or self.mine)
 
 
 def inbox_of(powers: Powers) -> Inbox:
@@ -52,17 +57,31 @@ def inbox_of(powers: Powers) -> Inbox:
     mine = _rows(visible_releases(powers).filter(proposer_id=powers.user_id, state__in=open_ones))
     known = {one.pk for one in start}
     live = _live([*decide, *start, *approved, *mine])
+    starting = [_waiting(one, live) for one in start]
     return Inbox(
         decide=tuple(_waiting(one, live) for one in decide),
-        start=tuple(_waiting(one, live) for one in start),
+        start=tuple(row for row in starting if not row.shut),
+        blocked=tuple(row for row in starting if row.shut),
         approved=tuple(_waiting(one, live) for one in approved),
         mine=tuple(_waiting(one, live) for one in mine if one.pk not in known),
     )
 
 
-def count_to_decide(powers: Powers) -> int:
-    """How many proposals wait for this user's decision, counted up to `MOST`."""
-    return len(_decide(powers)[0]) if powers.is_approver else 0
+def waiting_appeals(powers: Powers) -> list[Appeal]:
+    """The appeals that wait for this user's decision, oldest first, with all that a row shows."""
+    if not powers.is_approver:
+        return []
+    return list(appeals_to_decide(powers).select_related("version__skill", "by")[:MOST])
+
+
+def count_waiting(powers: Powers) -> int:
+    """How many releases and appeals wait for this user, to be decided or started, up to `MOST` of each."""
+    if not (powers.is_approver or powers.is_publisher):
+        return 0
+    start = _rows(releases_to_start(powers).filter(state=State.APPROVED))
+    live = _live(start)
+    appeals = appeals_to_decide(powers)[:MOST].count() if powers.is_approver else 0
+    return len(_decide(powers)[0]) + sum(not _waiting(one, live).shut for one in start) + appeals
 
 
 def _decide(powers: Powers) -> tuple[list[Release], list[Release]]:

@@ -61,6 +61,16 @@ def test_an_approved_release_waits_to_be_started(client: Client, cast: make.Cast
     assert "Approved, can be started by you" not in inbox(client, cast.ines)
 
 
+def test_what_a_gate_keeps_from_starting_waits_for_nobody(client: Client, cast: make.Cast) -> None:
+    make.release(make.version(cast=cast), "production", cast=cast, state=State.APPROVED)
+    assert 'id="inbox-count">1<' in inbox(client, cast.otto)
+    Environment.objects.filter(name="production").update(needs_evaluation=True)
+    text = inbox(client, cast.otto)
+    assert "Approved, can be started by you" not in text
+    assert "Approved, but a gate is shut" in text
+    assert 'id="inbox-count" hidden>' in text
+
+
 def test_half_an_approval_is_told_from_none(client: Client, cast: make.Cast) -> None:
     version = make.version(cast=cast, risk_level="high")
     release = make.release(version, "production", cast=cast, state=State.PROPOSED)
@@ -149,4 +159,6 @@ def test_the_count_beside_the_link_comes_along(client: Client, cast: make.Cast) 
     part = text_of(client.get("/inbox/", headers=HTMX))
     assert 'id="inbox-count" hx-swap-oob="true">1<' in part
     answer = client.post(f"/releases/{release.pk}/approve/", headers=HTMX)
+    assert 'id="inbox-count" hx-swap-oob="true">1<' in text_of(answer)
+    answer = client.post(f"/releases/{release.pk}/start/", {"percent": "100"}, headers=HTMX)
     assert 'id="inbox-count" hidden hx-swap-oob="true">' in text_of(answer)
