@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from governance.models.traces import Outcome, Stage
+from governance.models.traces import Kind, Outcome, Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stage and how it went: passed, fail, denied, or skip where it was not reached or nobody said."""
+    """A stage and how it went: passed, fail, denied, or skip where it was not reached or nobody said.
+
+    `whole` stands for all six: the call was reported as a success, and nothing of its stages.
+    """
 
     stage: str
     title: str
@@ -21,12 +24,20 @@ class Step:
         return {"fail": "bad", "denied": "warn"}.get(self.state, "mute")
 
 
-def strip_of(outcome: str, failed_stage: str) -> tuple[Step, ...]:
-    """The stages of a call in their order; a failure without a stage leaves all of them open."""
+def strip_of(kind: str, outcome: str, failed_stage: str) -> tuple[Step, ...]:
+    """What is known of the stages of a call, in their order.
+
+    Those before a failed one were passed. A success is one step for all six, a failure without a
+    stage leaves all of them open, and reads that report no stage have none.
+    """
+    if kind != Kind.CALLED and not failed_stage:
+        return ()
+    if outcome == Outcome.OK:
+        return (Step("", "", "whole"),)
     steps = []
     failed = list(Stage).index(Stage(failed_stage)) if failed_stage in Stage.values else None
     for place, stage in enumerate(Stage):
-        if outcome == Outcome.OK or (failed is not None and place < failed):
+        if failed is not None and place < failed:
             state = "passed"
         elif place == failed:
             state = "denied" if stage == Stage.PERMISSION else "fail"

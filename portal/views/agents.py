@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count, Max, Prefetch, Q, QuerySet
+from django.db.models import Count, Max, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -18,6 +19,7 @@ from catalog.access import NotAllowed, teams_to_publish_for, visible_agents, vis
 from catalog.agents import NameTaken, create_agent
 from catalog.models import Agent, Environment, Team, Token
 from catalog.tokens import AGENT_SCOPES, USER_SCOPES, BadToken, issue_token, revoke_token
+from governance.models import Call
 from portal import access
 from portal.forms.agents import AgentForm, TokenForm
 from portal.fragments import render_part, wants_part
@@ -31,10 +33,16 @@ def agent_list(request: HttpRequest) -> HttpResponse:
     """The agents that this user manages."""
     now = timezone.now()
     living = Q(tokens__revoked_at=None, tokens__expires_at__gt=now)
+    # By id, as they came in: an index finds the last one of each agent.
+    calls = Call.objects.filter(agent=OuterRef("pk")).order_by("-pk")
     agents = (
         visible_agents(access.powers(request))
         .select_related("team")
-        .annotate(token_count=Count("tokens", filter=living), last_used_at=Max("tokens__last_used_at"))
+        .annotate(
+            token_count=Count("tokens", filter=living),
+            last_used_at=Max("tokens__last_used_at"),
+            last_call_at=Subquery(calls.values("received_at")[:1]),
+        )
         .prefetch_related(
             Prefetch(
                 "tokens",
@@ -45,7 +53,10 @@ def agent_list(request: HttpRequest) -> HttpResponse:
     )
     found = list(agents[: MOST_AGENTS + 1])
     context = {
-        "agents": [(agent, _environments_of(agent)) for agent in found[:MOST_AGENTS]],
+        "agents": [
+            (agent, _environments_of(agent), _later(agent.last_used_at, agent.last_call_at))
+            for agent in found[:MOST_AGENTS]
+        ],
         "more": len(found) > MOST_AGENTS,
         "may_create": bool(_teams(request)),
     }
@@ -204,6 +215,10 @@ def _teams(request: HttpRequest) -> QuerySet[Team]:
     """The teams whose agents this user manages."""
     powers = access.powers(request)
     return Team.objects.all() if powers.is_admin else teams_to_publish_for(powers)
+
+
+def _later(*moments: datetime | None) -> datetime | None:
+    return max((moment for moment in moments if moment), default=None)
 
 
 def _environments_of(agent: Agent) -> list[Environment]:

@@ -45,6 +45,8 @@ class Row:
 def trace_list(request: HttpRequest) -> HttpResponse:
     """The calls that the user may read and that match, by key, newest first."""
     powers = access.powers(request)
+    if not powers.reads_some_traces:
+        return render(request, "traces/trace_list.html", {"may_read": False}, status=403)
     form = TraceFilter(_query_of(request))
     calls = readable_calls(powers)
     asked = form.asked()
@@ -55,12 +57,12 @@ def trace_list(request: HttpRequest) -> HttpResponse:
     )
     context = {
         "form": form,
-        "rows": [Row(call, strip_of(call.outcome, call.failed_stage)) for call in page.calls],
+        "rows": [Row(call, strip_of(call.kind, call.outcome, call.failed_stage)) for call in page.calls],
         "page": page,
         "filtered": asked != Asked(),
         "search_days": asked.search_days,
         "any_calls": bool(page.calls) or calls.exists(),
-        "may_read": powers.reads_some_traces,
+        "may_read": True,
         "query": _query(form.data),
     }
     return render_part(request, "traces/trace_list.html", "rows", context)
@@ -86,7 +88,7 @@ def trace_detail(request: HttpRequest, trace_id: str) -> HttpResponse:
 def _row(call: Call) -> Row:
     detail: CallDetail | None = getattr(call, "detail", None)
     bars = draw(detail.spans, call_ms=call.duration_ms) if detail else ()
-    return Row(call, strip_of(call.outcome, call.failed_stage), detail, bars)
+    return Row(call, strip_of(call.kind, call.outcome, call.failed_stage), detail, bars)
 
 
 def _query_of(request: HttpRequest) -> QueryDict:

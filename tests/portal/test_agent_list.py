@@ -10,6 +10,7 @@ from django.test import Client
 from catalog.models import Agent
 from tests import make
 from tests.portal.answers import text_of
+from tests.portal.reports import report
 
 pytestmark = pytest.mark.django_db
 
@@ -30,3 +31,11 @@ def test_publishers_see_their_agents_and_others_none(
     text = text_of(ines.get("/agents/"))
     assert "No agent yet" in text
     assert "Register an agent" not in text
+
+
+def test_an_agent_is_last_seen_when_it_last_reported(ines: Client, desk: Agent) -> None:
+    assert "never" in text_of(ines.get("/agents/"))
+    report(desk, {})
+    text = text_of(ines.get("/agents/"))
+    assert "never" not in text
+    assert "Today" in text

@@ -51,6 +51,16 @@ def test_a_trace_shows_each_call_with_its_masked_payloads(
     assert lena.get("/traces/no-such/").status_code == 404
 
 
+def test_stages_are_told_as_far_as_they_are_known(lena: Client, desk: Agent) -> None:
+    report(desk, {}, {"outcome": "error", "failed_stage": "permission"})
+    text = text_of(lena.get("/traces/trace-0/"))
+    assert "All stages passed, as reported by its outcome." in text
+    assert 'class="stages"' not in text
+    text = text_of(lena.get("/traces/trace-1/"))
+    assert text.count("passed</span>") == 3
+    assert text.count("not reached</span>") == 2
+
+
 def test_a_personal_value_finds_its_mask(lena: Client, desk: Agent) -> None:
     report(desk, {"trace_id": "mara@example.org"})
     stored = Call.objects.get().trace_id

@@ -30,7 +30,7 @@ def test_calls_are_listed_with_their_stages(lena: Client, desk: Agent) -> None:
     )
     text = text_of(lena.get("/traces/"))
     for label in (
-        "All six stages passed",
+        "All stages passed, as reported by its outcome",
         "Failed at Execution",
         "Denied at Permission",
         "Failed; the stage was not reported",
@@ -119,7 +119,15 @@ def test_publishers_read_their_own_and_others_nothing(client: Client, cast: make
         assert "trace-0" not in text_of(client.get("/traces/"))
         assert client.get("/traces/trace-0/").status_code == 404
     client.force_login(cast.ravi)
-    assert "You do not read traces" in text_of(client.get("/traces/"))
+    answer = client.get("/traces/")
+    assert answer.status_code == 403
+    assert "You do not read traces" in text_of(answer)
+
+
+def test_what_is_known_of_the_stages_and_no_more(lena: Client, desk: Agent) -> None:
+    report(desk, {"kind": "resource"})
+    assert 'class="strip"' not in text_of(lena.get("/traces/"))
+    assert 'class="stages"' not in text_of(lena.get("/traces/trace-0/"))
 
 
 def test_a_part_of_the_intent_is_found(lena: Client, desk: Agent) -> None:
