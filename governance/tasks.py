@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
-from catalog import jobs, upkeep
+from catalog import jobs, rescans, upkeep
+from catalog.journal import Actor
 from governance import approvals
 
 
@@ -30,3 +34,24 @@ def forget(**_: object) -> None:
         return {"expired": approvals.expire_proposals(now=now), "forgotten": upkeep.forget(now=now)}
 
     jobs.run_once(name="forget", period=f"{now:%Y-%m-%dT%H}", work=work, clock=timezone.now)
+
+
+# Well within the lease of a job: what is left is for the next hour.
+LONGEST_RESCAN = timedelta(minutes=20)
+
+
+@shared_task
+def rescan(**_: object) -> None:
+    """Once an hour: scan again what older rules have judged; nothing where there is none."""
+    now = timezone.now()
+
+    def work() -> dict[str, int]:
+        run = rescans.rescan_catalog(
+            limits=settings.LIMITS,
+            actor=Actor.system("scheduler"),
+            clock=timezone.now,
+            until=now + LONGEST_RESCAN,
+        )
+        return {"scanned": run.scanned, "changed": run.changed}
+
+    jobs.run_once(name="rescan", period=f"{now:%Y-%m-%dT%H}", work=work, clock=timezone.now)

@@ -11,6 +11,7 @@ from catalog.bundles.bundle import RISKS
 from catalog.bundles.characters import shown
 from catalog.bundles.findings import SEVERITIES, Finding
 from catalog.bundles.safety import suggested_risk
+from catalog.models import Appeal
 
 # A report that nobody reads to its end is cut; its heading still counts everything.
 MOST_FINDINGS = 200
@@ -51,10 +52,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A finding with the lines around the place it names."""
+    """A finding with the lines around the place it names, and the last appeal against it."""
 
     finding: Told
     lines: tuple[Line, ...] = ()
+    appeal: Appeal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from catalog import blobs
 from catalog.bundles.files import File, Tree
-from catalog.models import Version
 from portal.findings import SILENT, FileItems, Sheet
 
 # The fields of the form, and the files that each can hold.
@@ -67,15 +65,6 @@ def mend(tree: Tree, typed: dict[str, str]) -> Tree:
     texts = {file.path: text for name, text in typed.items() if text and (file := head_of(tree, name))}
     files = tuple(_mended(file, texts.get(file.path)) for file in tree.files)
     return Tree(tree.folder, files, tree.findings)
-
-
-def tree_of(version: Version) -> Tree:
-    """The bundle of a version, read from the store; raises FileNotFoundError where bytes are lost."""
-    rows = version.files.values_list("path", "blob_id")
-    files = sorted(
-        (File(path, blobs.read_blob(digest)) for path, digest in rows), key=lambda f: f.path.encode()
-    )
-    return Tree(version.skill.folder, tuple(files))
 
 
 def readable(content: bytes) -> str | None:

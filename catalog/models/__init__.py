@@ -1,6 +1,7 @@
 """What exists and what is served, as rows."""
 
 from catalog.models.agents import Agent, Session, Token
+from catalog.models.appeals import Appeal, Scan
 from catalog.models.people import Grant, Role, Team, User
 from catalog.models.record import IdempotencyKey, JobRun, JournalEntry, JournalHead
 from catalog.models.releases import (
@@ -29,6 +30,7 @@ from catalog.models.skills import (
 __all__ = [
     "SERVED",
     "Agent",
+    "Appeal",
     "Approval",
     "Blob",
     "BundleFile",
@@ -44,6 +46,7 @@ __all__ = [
     "Revision",
     "Risk",
     "Role",
+    "Scan",
     "Session",
     "Skill",
     "SkillSet",

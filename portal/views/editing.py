@@ -18,12 +18,13 @@ from catalog.access import NotAllowed
 from catalog.bundles.files import Tree
 from catalog.models import Version
 from catalog.publishing import publish_trees
+from catalog.rescans import tree_of
 from portal import access
 from portal.access import NotFound
 from portal.forms.publish import DeclarationForm
 from portal.fragments import wants_part
 from portal.frames import skill_frame
-from portal.mending import HEADS, heads_of, heads_typed, mend, tree_of, typed_in
+from portal.mending import HEADS, heads_of, heads_typed, mend, typed_in
 from portal.reports import BundleReport, report_of
 
 PAGE = "versions/version_edit.html"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch, Q
@@ -13,11 +14,13 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import blobs
 from catalog.access import NotAllowed
+from catalog.appeals import may_appeal
 from catalog.models import BundleFile, Release, Skill, Version, VersionFinding
+from catalog.rescans import Rescan, may_rescan, rescan
 from portal import access
 from portal.access import NotFound
 from portal.downloads import attachment, matches_etag, not_modified
@@ -81,6 +84,7 @@ def version_detail(request: HttpRequest, name: str, version: str) -> HttpRespons
         "version": row,
         "report": version_report(row, findings, files, only=only) if only else report,
         "markdown": report.markdown,
+        "may_appeal": may_appeal(access.powers(request), row.skill),
     }
     if wants_part(request) and request.headers.get("HX-Target") == "report":
         return render(request, "versions/report.html", context)
@@ -88,6 +92,7 @@ def version_detail(request: HttpRequest, name: str, version: str) -> HttpRespons
     acts = acts_of(row, powers)
     context |= {
         "acts": acts,
+        "may_rescan": may_rescan(powers, row.skill),
         "served": served_in(row) if any(act.grave for act in acts) else [],
         "form": ReasonForm(),
         "releases": row.releases.select_related("environment").order_by("environment__order", "-proposed_at"),
@@ -124,6 +129,19 @@ def version_act(request: HttpRequest, name: str, version: str, action: str) -> H
     return render(request, "versions/version_act.html", context, status=422 if form.is_bound else 200)
 
 
+@require_POST
+def version_rescan(request: HttpRequest, name: str, version: str) -> HttpResponse:
+    """Scan the bytes again by the rules of today."""
+    row = access.version_read(request, name, version)
+    try:
+        done = rescan(version=row, limits=settings.LIMITS, actor=access.actor(request), now=timezone.now())
+    except FileNotFoundError:
+        messages.error(request, _("The store has lost bytes of this version. Tell an administrator."))
+    else:
+        messages.success(request, _what_came(done))
+    return redirect("version-detail", row.skill.folder, row.version)
+
+
 @require_safe
 def version_files(request: HttpRequest, name: str) -> HttpResponse:
     """The files of a version (`?version=`, else the latest), with its head shown."""
@@ -158,6 +176,13 @@ def version_bundle(request: HttpRequest, name: str, version: str) -> HttpRespons
     row = access.version_read(request, name, version)
     filename = f"{row.skill.folder}-{row.version}.zip"
     return _send(request, row, row.artifact_id, filename, "application/zip")
+
+
+def _what_came(done: Rescan) -> str:
+    if not done.changed:
+        return _("Scanned again: nothing differs.")
+    told = {"gained": done.gained, "lost": done.lost, "risk": done.version.get_suggested_risk_display()}
+    return _("Scanned again: %(gained)d new, %(lost)d gone; the suggested risk is %(risk)s.") % told
 
 
 def _send(request: HttpRequest, version: Version, digest: str, name: str, media_type: str) -> HttpResponse:
