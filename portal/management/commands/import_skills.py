@@ -16,6 +16,7 @@ from catalog.admission import Declared
 from catalog.bundles.files import Upload
 from catalog.bundles.findings import Finding
 from catalog.bundles.folders import read_folders
+from catalog.insertion import runtimes_of
 from catalog.journal import Actor
 from catalog.models import Team, User
 from catalog.publishing import Publication, publish_upload
@@ -71,6 +72,7 @@ class Command(BaseCommand):
                 "bundle_sha256": one.bundle_sha256,
                 "risk_level": one.risk_level,
                 "findings": [finding.as_dict() for finding in one.findings],
+                "runtimes": runtimes_of(one.bundle),
             }
             for one in publications
         ]
