@@ -244,7 +244,8 @@ LOGGING = {
         "django.server": {"level": "ERROR"},
         # What they say when all is well is for their own authors.
         **{name: {"level": QUIET} for name in ("celery.apps", "celery.beat", "celery.worker", "kombu")},
-        "django_celery_beat": {"level": QUIET},
+        # Celery puts the logger of its scheduler below its own.
+        "django_celery_beat.schedulers": {"level": QUIET},
     },
 }
 
