@@ -18,12 +18,13 @@ REAL = shared("real-skills")
 pytestmark = [pytest.mark.django_db, REAL.needed]
 
 
-def imported(folder: str) -> dict[str, dict[str, Any]]:
-    """What the command reports, by the folder of each skill."""
+def imported(folder: str) -> list[dict[str, Any]]:
+    """What the command reports of each skill, in the order of their folders."""
     out = StringIO()
     with pytest.raises(SystemExit):  # some are refused
         call_command("import_skills", folder, team="payments", format="json", stdout=out)
-    return {one["folder"]: one for one in json.loads(out.getvalue())["results"]}
+    results: list[dict[str, Any]] = json.loads(out.getvalue())["results"]
+    return results
 
 
 def test_each_gets_its_verdict_and_a_second_run_changes_nothing() -> None:
@@ -31,8 +32,8 @@ def test_each_gets_its_verdict_and_a_second_run_changes_nothing() -> None:
     index = REAL.lines("index.jsonl")
     found = imported(str(REAL.folder))
     assert len(index) == 131
-    for entry in index:
-        one = found[entry["path"].split("/")[1]]
+    for entry, one in zip(sorted(index, key=lambda entry: entry["path"]), found, strict=True):
+        assert one["folder"] == entry["path"].split("/")[1]
         codes = {finding["code"] for finding in one["findings"]}
         if entry.get("same_name_as"):
             assert "name-collision" in codes, entry["path"]
@@ -45,6 +46,6 @@ def test_each_gets_its_verdict_and_a_second_run_changes_nothing() -> None:
     versions, entries = Version.objects.count(), JournalEntry.objects.count()
 
     again = imported(str(REAL.folder))
-    assert {one["status"] for one in again.values()} == {"unchanged", "rejected"}
+    assert {one["status"] for one in again} == {"unchanged", "rejected"}
     assert Version.objects.count() == versions
     assert JournalEntry.objects.count() == entries
