@@ -24,7 +24,26 @@ from catalog.bundles.files import Limits
 from catalog.bundles.reading import read_bundle
 
 FILES, SIZE, ROUNDS = 1000, 10_000, 15
-WORDS = ["the", "skill", "reads", "each", "order", "and", "writes", "one", "line", "for", "what", "is", "due", "then", "asks", "who", "can", "help"]
+WORDS = [
+    "the",
+    "skill",
+    "reads",
+    "each",
+    "order",
+    "and",
+    "writes",
+    "one",
+    "line",
+    "for",
+    "what",
+    "is",
+    "due",
+    "then",
+    "asks",
+    "who",
+    "can",
+    "help",
+]
 
 
 def make_archive() -> bytes:

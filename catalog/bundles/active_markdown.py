@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from catalog.bundles.findings import Finding, advice, warning
-from catalog.bundles.references import references_of
+from catalog.bundles.references import Reference
 from catalog.bundles.texts import Text
 
 MAX_PER_FILE = 20
@@ -32,21 +32,22 @@ _CLOBBERS = re.compile(
 )
 _AUTOLINK = re.compile(r"<\s{0,3}(javascript|vbscript|data):[^<>\s]{0,500}>?", re.IGNORECASE)
 _ACTIVE_SCHEMES = ("javascript:", "vbscript:", "data:text/html", "data:application/", "data:image/svg")
+_UNSEEN = re.compile(r"[\s\x00-\x1f]")
 _INLINE_TARGET = re.compile(r"\]\(([^)\n]{1,300})")
 
 
-def check_markup(text: Text) -> tuple[Finding, ...]:
-    """Findings about the HTML of one Markdown file; what stands in code is not HTML there."""
+def check_markup(text: Text, references: Iterable[Reference]) -> tuple[Finding, ...]:
+    """Findings about the HTML of one Markdown file, given its `references_of`; what stands in code
+    is not HTML there."""
     found: dict[tuple[str, int], Finding] = {}
-    for finding in (*_active(text), *_comments(text)):
+    for finding in (*_active(text, references), *_comments(text)):
         found.setdefault((finding.code, finding.line or 0), finding)
     return tuple(found.values())
 
 
-def _active(text: Text) -> list[Finding]:
+def _active(text: Text, references: Iterable[Reference]) -> list[Finding]:
     findings: list[Finding] = []
-    for what, at in _active_places(text):
-        line = text.line(at)
+    for what, line in _active_places(text, references):
         message = f"Line {line} of {text.path} holds {what}, which acts in a reader's browser."
         hint = "Write it in Markdown, or put it into a code block where it is an example."
         findings.append(warning("active-content", message, hint, path=text.path, line=line))
@@ -55,9 +56,22 @@ def _active(text: Text) -> list[Finding]:
     return findings
 
 
-def _active_places(text: Text) -> Iterator[tuple[str, int]]:
-    """What acts, in words, and where in the text."""
-    for tag in _TAG.finditer(text.prose):
+def _active_places(text: Text, references: Iterable[Reference]) -> Iterator[tuple[str, int]]:
+    """What acts, in words, and its line."""
+    if "<" in text.prose:
+        yield from ((what, text.line(at)) for what, at in _active_tags(text.prose))
+    if "[" in text.prose and "](" in text.prose:
+        for link in _INLINE_TARGET.finditer(text.prose):
+            target = _UNSEEN.sub("", link[1]).lstrip("<").lower()
+            if target.startswith(_ACTIVE_SCHEMES):
+                yield "a link that runs a script", text.line(link.start())
+    for reference in references:
+        if reference.target.lower().startswith(_ACTIVE_SCHEMES):
+            yield "a link that runs a script", reference.line
+
+
+def _active_tags(prose: str) -> Iterator[tuple[str, int]]:
+    for tag in _TAG.finditer(prose):
         name, attributes = tag[1].lower(), tag[2]
         if _ACTIVE_TAG.fullmatch(name):
             yield f"the element <{name}>", tag.start()
@@ -67,22 +81,13 @@ def _active_places(text: Text) -> Iterator[tuple[str, int]]:
             yield "a link that runs a script", tag.start()
         elif _CLOBBERS.search(attributes):
             yield "an id or a name that stands for a property of the page", tag.start()
-    for link in _AUTOLINK.finditer(text.prose):
+    for link in _AUTOLINK.finditer(prose):
         yield "a link that runs a script", link.start()
-    for link in _INLINE_TARGET.finditer(text.prose):
-        target = re.sub(r"[\s\x00-\x1f]", "", link[1]).lstrip("<").lower()
-        if target.startswith(_ACTIVE_SCHEMES):
-            yield "a link that runs a script", link.start()
-    starts = None
-    for reference in references_of(text):
-        if reference.target.lower().startswith(_ACTIVE_SCHEMES):
-            starts = starts or [0, *(i.end() for i in re.finditer("\n", text.text))]
-            yield "a link that runs a script", starts[reference.line - 1]
 
 
 def _comments(text: Text) -> list[Finding]:
     findings: list[Finding] = []
-    at = text.prose.find("<!--")
+    at = text.prose.find("<!--") if "<" in text.prose else -1
     while at >= 0 and len(findings) < MAX_PER_FILE:
         line = text.line(at)
         message = f"Line {line} of {text.path} begins an HTML comment, which the agent reads and a reviewer does not see."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from collections.abc import Iterator
 
 from catalog.bundles.active_markdown import check_markup
 from catalog.bundles.bundle import Manifest
 from catalog.bundles.files import File, Tree
 from catalog.bundles.findings import Finding, advice, warning
 from catalog.bundles.names import folder_name
-from catalog.bundles.references import check_references
+from catalog.bundles.references import check_references, references_of
 from catalog.bundles.skillmd import SkillMd
 from catalog.bundles.texts import Text, decode
 from catalog.bundles.tokens import estimated_tokens
@@ -20,7 +20,6 @@ MAX_BODY_TOKENS = 5000
 MAX_ADVERTISEMENT_TOKENS = 100
 MAX_MARKDOWN_BYTES = 1024 * 1024
 
-_MARKDOWN = (".md", ".markdown", ".mdx")
 _SCRIPTS = (".sh", ".bash", ".zsh", ".py", ".rb", ".pl", ".js", ".mjs", ".ts", ".php", ".lua", "")
 _LICENCE_FILE = re.compile(
     r"(?<![\w/.-])((?:[\w-]{1,40}/){0,3}(?:LICEN[CS]E|COPYING|NOTICE)[\w-]{0,40}(?:\.[A-Za-z]{2,4})?)(?!\w)"
@@ -40,24 +39,29 @@ _ONCE = re.compile(r"idempoten|dry[- ]run|幂等|идемпотент", re.IGNOR
 def check_skill_md(skill: SkillMd, file: File, tree: Tree) -> tuple[Finding, ...]:
     """Guidance on the length of a SKILL.md, its licence and the files it names."""
     findings = [*_length(skill, file.path), *_licence(skill, file.path, tree)]
-    return (*findings, *check_references(_text(file), tree, names_files=True))
+    if file.size > MAX_MARKDOWN_BYTES:
+        return (*findings, _unread(file))
+    text = with_line_feeds(decode(file))
+    return (*findings, *check_references(text, references_of(text), tree, names_files=True))
 
 
 def check_files(tree: Tree) -> tuple[Finding, ...]:
     """Guidance on all files: interpreter lines, and the HTML and links of Markdown."""
-    findings: list[Finding] = []
-    for file in tree.files:
-        suffix = PurePosixPath(file.path).suffix.lower()
-        if suffix in _MARKDOWN and file.size <= MAX_MARKDOWN_BYTES:
-            text = _text(file)
-            findings += check_markup(text)
-            if not is_skill_md(file.path):
-                findings += check_references(text, tree, names_files=False)
-        if file.path.startswith("scripts/") and suffix in _SCRIPTS and _wants_interpreter(file):
-            message = f"{file.path} does not name its interpreter, so an agent cannot run it directly."
-            hint = "Begin it with a line such as #!/usr/bin/env python3."
-            findings.append(advice("script-no-interpreter", message, hint, path=file.path, line=1))
-    return tuple(findings)
+    return tuple(finding for file in tree.files for finding in check_file(file, decode(file), tree))
+
+
+def check_file(file: File, text: Text, tree: Tree) -> Iterator[Finding]:
+    """The same on one file, given its text too."""
+    if text.markdown and file.size <= MAX_MARKDOWN_BYTES:
+        text = with_line_feeds(text)
+        references = tuple(references_of(text))
+        yield from check_markup(text, references)
+        if not is_skill_md(file.path):
+            yield from check_references(text, references, tree, names_files=False)
+    if file.path.startswith("scripts/") and text.suffix in _SCRIPTS and _wants_interpreter(file):
+        message = f"{file.path} does not name its interpreter, so an agent cannot run it directly."
+        hint = "Begin it with a line such as #!/usr/bin/env python3."
+        yield advice("script-no-interpreter", message, hint, path=file.path, line=1)
 
 
 def is_skill_md(path: str) -> bool:
@@ -126,11 +130,18 @@ def _licence(skill: SkillMd, path: str, tree: Tree) -> list[Finding]:
     ]
 
 
+def _unread(file: File) -> Finding:
+    message = f"{file.path} is longer than {MAX_MARKDOWN_BYTES:,} bytes, so that its links were not checked."
+    hint = "Move details into files under references/."
+    return warning("scan-incomplete", message, hint, path=file.path)
+
+
 def _wants_interpreter(file: File) -> bool:
-    return not file.executable and file.size > 0 and PurePosixPath(file.path).name != "__init__.py"
+    return not file.executable and file.size > 0 and not file.path.endswith("/__init__.py")
 
 
-def _text(file: File) -> Text:
-    """The file with LF line ends, so that lines count as an editor counts them."""
-    text = decode(file)
+def with_line_feeds(text: Text) -> Text:
+    """The text with LF line ends, so that lines count as an editor counts them."""
+    if "\r" not in text.text:
+        return text
     return Text(text.path, text.text.replace("\r\n", "\n").replace("\r", "\n"), text.utf8, text.binary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from catalog.bundles.findings import Finding
 from catalog.bundles.texts import MAX_PER_RULE, Rule, Text
@@ -14,6 +14,7 @@ _SHELL = r"(?:/(?:usr/)?(?:local/)?bin/)?(?:env\s)?(?:ba|z|da|k|fi|c)?sh\b"
 _INTERPRETER = rf"(?:{_SHELL}|(?:python[\d.]{{0,4}}|node|perl|ruby|php)\b(?!\s{{1,3}}-\w*[mcenpr])|(?:pwsh|powershell)\b)"
 # A pipe; in a table of Markdown it is written with a backslash.
 _PIPE = rf"\\?\|&?\s{{0,4}}(?:sudo\s(?:-\w+\s){{0,3}})?{_INTERPRETER}(?!\s?[.:=\w])"
+_RUN_BY_PIPE = rf"\|&?\s{{0,4}}(?:sudo\s|{_INTERPRETER}|iex\b|invoke-expression\b)"
 _INSTALL_MESSAGE = "a download is run at once, before anybody could read it."
 _INSTALL_HINT = "Pin the download to a version and a digest, or put the script into the bundle."
 _OBFUSCATED_MESSAGE = "an encoded command is decoded and run, so that nobody can read what it does."
@@ -30,22 +31,26 @@ _LINE = 600
 """How far a pattern that runs along its line may reach, in characters."""
 
 
-def _install(anchors: str, pattern: str, reach: int = 0) -> Rule:
-    return _rule("remote-code-install", anchors, pattern, _INSTALL_MESSAGE, _INSTALL_HINT, reach)
+def _install(anchors: str, pattern: str, reach: int = 0, needs: str = "") -> Rule:
+    return _rule("remote-code-install", anchors, pattern, _INSTALL_MESSAGE, _INSTALL_HINT, reach, needs)
 
 
-def _obfuscated(anchors: str, pattern: str, reach: int = 0) -> Rule:
-    return _rule("obfuscated-code", anchors, pattern, _OBFUSCATED_MESSAGE, _OBFUSCATED_HINT, reach)
+def _obfuscated(anchors: str, pattern: str, reach: int = 0, needs: str = "") -> Rule:
+    return _rule("obfuscated-code", anchors, pattern, _OBFUSCATED_MESSAGE, _OBFUSCATED_HINT, reach, needs)
 
 
 def _destroy(anchors: str, pattern: str) -> Rule:
-    return _rule("destructive-command", anchors, pattern, _DESTROY_MESSAGE, _DESTROY_HINT, 0)
+    return _rule("destructive-command", anchors, pattern, _DESTROY_MESSAGE, _DESTROY_HINT, 0, "")
 
 
-def _rule(code: str, anchors: str, pattern: str, message: str, hint: str, reach: int) -> Rule:
-    """A warning; the anchors are parted by `~`."""
+def _rule(code: str, anchors: str, pattern: str, message: str, hint: str, reach: int, needs: str) -> Rule:
+    """A warning; anchors and needs are parted by `~`."""
     compiled = re.compile(pattern, re.IGNORECASE)
-    return Rule(code, "warning", tuple(anchors.split("~")), compiled, message, hint, reach)
+    needed = tuple(needs.split("~")) if needs else ()
+    # What may run on along its line runs on to a pipe.
+    ending = re.compile(_RUN_BY_PIPE, re.IGNORECASE) if reach else None
+    words = tuple(anchors.split("~"))
+    return Rule(code, "warning", words, compiled, message, hint, reach, needs=needed, ending=ending)
 
 
 _FETCH = r"(?:curl|wget|fetch|http|iwr|irm|invoke-webrequest|invoke-restmethod|\bnc)\b"
@@ -53,16 +58,20 @@ _FETCH = r"(?:curl|wget|fetch|http|iwr|irm|invoke-webrequest|invoke-restmethod|\
 _DOWNLOAD = r"https?://[\w.-]{1,100}(?=[:/])(?::\d{1,5})?[\w.~/?#\[\]@!$&'()*+,;=%-]{0,250}?"
 _PROGRAM = r"\.(?:exe|msi|scr|bat|vbs|hta|pif|dmg|pkg|appimage|apk)\b"
 
+_SUBSHELL = _install(
+    "bash~sh -c~eval~source~. <(~python",
+    rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
+)
+# What such a command holds is rarer than what begins it. One pattern each, for the search of a letter.
+_SUBSHELL_INSIDE = (re.compile(rf"\(\s?{_FETCH}"), re.compile(rf"`\s?{_FETCH}"))
 RULES = (
     _install("curl~wget", rf"(?:curl|wget)\b[^\n]*?{_PIPE}", _LINE),
-    _install(
-        "bash~sh -c~eval~source~. <(~python",
-        rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
-    ),
+    _SUBSHELL,
     _install(
         "iwr~irm~invoke-webrequest~invoke-restmethod~downloadstring",
         r"\w+[^\n]*?\|\s{0,4}(?:iex|invoke-expression)\b",
         _LINE,
+        "iex~invoke-expression",
     ),
     _install(
         "iex~invoke-expression",
@@ -78,6 +87,7 @@ RULES = (
     _obfuscated(
         "eval~sh -c",
         r"(?:eval|sh\s-c)\s{1,3}['\"]?(?:\$\(|`)[^\n]{0,100}?base64\s{1,3}(?:-d|--decode)",
+        needs="base64",
     ),
     _obfuscated(
         "powershell~pwsh",
@@ -89,7 +99,11 @@ RULES = (
         r"(?:b64decode|b32decode|b16decode|a85decode|unhexlify|fromhex|decompress|atob|unescape)\s{0,3}\(",
     ),
     _obfuscated("eval(", r"eval\(\s{0,3}(?:buffer\.from\([^\n]{0,100}?['\"]base64|string\.fromcharcode\()"),
-    _obfuscated("frombase64string", r"frombase64string[^\n]{0,200}?(?:\biex\b|invoke-expression|\.invoke\()"),
+    _obfuscated(
+        "frombase64string",
+        r"frombase64string[^\n]{0,200}?(?:\biex\b|invoke-expression|\.invoke\()",
+        needs="base64",
+    ),
     _destroy(
         "rm -",
         r"rm\s{1,3}(?=[^\n]{0,30}?-\w{0,4}r)(?:-{1,2}[\w-]{1,20}\s{1,3}){1,5}"
@@ -163,16 +177,32 @@ _NETWORK = Rule(
 )
 
 
-def scan(text: Text) -> Iterator[Finding]:
-    """Findings about the commands of one text; dynamic context counts in SKILL.md alone."""
+WORDS = frozenset[str]().union(
+    *(rule.words for rule in (*RULES, _PASSWORD_GIVEN) if rule is not _SUBSHELL), ("://",)
+)
+"""What `scan` has to be told of a text."""
+
+
+def scan(text: Text, held: Collection[str]) -> Iterator[Finding]:
+    """Findings about the commands of one text; dynamic context counts in SKILL.md alone.
+
+    `held` are the `WORDS` that the text may hold.
+    """
     for rule in RULES:
-        yield from rule.findings(text)
-    yield from _locked_archives(text)
-    yield from _PROGRAM_LINK.findings(text)
+        if _holds_subshell(text) if rule is _SUBSHELL else rule.may_apply(held):
+            yield from rule.findings(text)
+    if "://" in held:
+        if _PASSWORD_GIVEN.may_apply(held):
+            yield from _locked_archives(text)
+        yield from _PROGRAM_LINK.findings(text)
     if text.name.lower() == "skill.md":
         yield from _DYNAMIC.findings(text)
     if text.path.startswith("scripts/"):
         yield from _first(_NETWORK.findings(text))
+
+
+def _holds_subshell(text: Text) -> bool:
+    return any(inside.search(text.lowered) for inside in _SUBSHELL_INSIDE)
 
 
 def _locked_archives(text: Text) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from catalog.bundles.findings import Finding, warning
 from catalog.bundles.texts import MAX_PER_RULE, Text
@@ -44,28 +45,39 @@ _LINK_COMMENT = re.compile(
 )
 _LOOKED_AT = 20_000
 """Characters of one comment that are judged."""
+MAX_PLACES = 200_000
+"""Tags and comments that are judged in one file, so that no file can hold a scan up."""
 
 
 def scan(text: Text) -> Iterator[Finding]:
     """Findings about hidden text in one Markdown file, code left out."""
     if not text.markdown:
         return
+    if _is_too_much(text.text):
+        text.given_up.update(("hidden-markup", "hidden-html-comment"))
     # What stands in code is told apart only where there is something to tell.
-    if any(_styled(text.text)) and (lines := sorted({text.line(at) for at in _styled(text.prose)})):
-        for line in lines[:MAX_PER_RULE]:
+    if "<" in text.text and any(_styled(text.text)):
+        for line in text.unlike_lines(_styled(text.prose), MAX_PER_RULE):
             message = f"{text.path}, line {line}: a style hides text from readers, but not from the agent."
             hint = "Show the text or remove it."
             yield warning("hidden-markup", message, hint, path=text.path, line=line)
-    if any(_spoken(text.text)) and (lines := sorted({text.line(at) for at in _spoken(text.prose)})):
-        for line in lines[:MAX_PER_RULE]:
+    if any(_spoken(text.text)):
+        comments = text.unlike_lines(_spoken(text.prose, links=False), MAX_PER_RULE)
+        links = text.unlike_lines(_spoken(text.prose, comments=False), MAX_PER_RULE)
+        for line in sorted({*comments, *links})[:MAX_PER_RULE]:
             message = f"{text.path}, line {line}: a comment that readers do not see speaks to the agent."
             hint = "Say it where readers see it, or remove it."
             yield warning("hidden-html-comment", message, hint, path=text.path, line=line)
 
 
+def _is_too_much(text: str) -> bool:
+    """Whether more may hide in the text than is judged."""
+    return text.count("<") + text.count("]:") > MAX_PLACES
+
+
 def _styled(text: str) -> Iterator[int]:
     """Where the attributes of tags that hide their text begin."""
-    return (tag.start(1) for tag in _TAG.finditer(text) if _hides(tag[1]))
+    return (tag.start(1) for tag in islice(_TAG.finditer(text), MAX_PLACES) if _hides(tag[1]))
 
 
 def _hides(attributes: str) -> bool:
@@ -79,18 +91,22 @@ def _hides(attributes: str) -> bool:
     return bool(white or _HIDING.search(style[1]))
 
 
-def _spoken(text: str) -> Iterator[int]:
-    """Where comments that address a model have begun."""
-    return (at for at, comment in _comment_texts(text) if _ADDRESSES_MODEL.search(comment))
+def _spoken(text: str, *, comments: bool = True, links: bool = True) -> Iterator[int]:
+    """Where comments that address a model have begun: those of HTML, then those written as links."""
+    found = chain(_html_comments(text) if comments else (), _link_comments(text) if links else ())
+    return (at for at, comment in islice(found, MAX_PLACES) if _ADDRESSES_MODEL.search(comment))
 
 
-def _comment_texts(prose: str) -> Iterator[tuple[int, str]]:
+def _html_comments(prose: str) -> Iterator[tuple[int, str]]:
     """Place and text of each comment; one that is never closed hides the rest of the file."""
-    at = prose.find("<!--")
+    at = prose.find("<!--") if "<" in prose else -1
     while at >= 0:
         end = prose.find("-->", at + 4)
         end = len(prose) if end < 0 else end
         yield at + 4, prose[at + 4 : min(end, at + _LOOKED_AT)]
         at = prose.find("<!--", end)
-    if "]:" in prose:
+
+
+def _link_comments(prose: str) -> Iterator[tuple[int, str]]:
+    if "[" in prose and "]:" in prose:
         yield from ((match.start(1), match[1]) for match in _LINK_COMMENT.finditer(prose))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from catalog.bundles.findings import Finding, Severity
 from catalog.bundles.texts import MAX_PER_RULE, Text
@@ -23,6 +23,8 @@ _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 _FLAG_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 _BLACK_FLAG = "\U0001f3f4"
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+MAX_RUNS = 300_000
+"""Runs of hidden characters that are judged in one file, so that no file can hold a scan up."""
 _DOUBLED = ("\ufe0f\ufe0f", "\ufe0e\ufe0e")
 _ZERO_WIDTH = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0]+"
@@ -31,6 +33,11 @@ _HIDDEN = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
+_MESSAGES = {
+    "bidi-control": _BIDI.pattern,
+    "unicode-tag-chars": _TAGS.pattern,
+    "unicode-variation-smuggling": "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}",
+}
 # The ones that writing knows, which come in great numbers.
 _ONE_ZERO_WIDTH = frozenset("\u00ad\u200b\u200c\u200d")
 _MESSAGE_SELECTORS = 4
@@ -81,7 +88,7 @@ def scan(text: Text) -> Iterator[Finding]:
     told: Counter[str] = Counter()
     quiet: dict[str, int] = {}
     stray: list[int] = []
-    for run in _HIDDEN.finditer(text.text):
+    for run in _runs(text, told):
         for code, at in _judged(text.text, run, stray):
             # Up to here the line has been told of.
             if at > quiet.get(code, -1) and told[code] < MAX_PER_RULE:
@@ -90,6 +97,27 @@ def scan(text: Text) -> Iterator[Finding]:
                 yield _finding(code, text, text.line(at))
     if len(stray) >= _MESSAGE_SELECTORS:
         yield _finding("unicode-variation-smuggling", text, text.line(stray[0]))
+
+
+def _runs(text: Text, told: Counter[str]) -> Iterator[re.Match[str]]:
+    """The runs of hidden characters; after very many only those that carry messages, as far as
+    there is more to tell of their kind."""
+    at = yield from _some(_HIDDEN, text, 0)
+    if at is None:
+        return
+    text.given_up.add("zero-width-chars")
+    kinds = [pattern for code, pattern in _MESSAGES.items() if told[code] < MAX_PER_RULE]
+    if kinds and (yield from _some(re.compile("|".join(kinds)), text, at)) is not None:
+        text.given_up.update(_MESSAGES)
+
+
+def _some(pattern: re.Pattern[str], text: Text, start: int) -> Generator[re.Match[str], None, int | None]:
+    """At most `MAX_RUNS` matches; returns where to go on, or None where the text has ended."""
+    for count, run in enumerate(pattern.finditer(text.text, start), start=1):
+        yield run
+        if count == MAX_RUNS:
+            return run.end()
+    return None
 
 
 def _finding(code: str, text: Text, line: int) -> Finding:

@@ -10,9 +10,9 @@ _MESSAGE = "a phrase tells the agent to set aside its instructions or to hide so
 _HINT = "Say what the skill does, not what the agent should ignore or conceal; appeal where it is quoted."
 
 
-def _rule(anchors: tuple[str, ...], pattern: str) -> Rule:
+def _rule(anchors: tuple[str, ...], pattern: str, *needs: str) -> Rule:
     compiled = re.compile(pattern, re.IGNORECASE)
-    return Rule("prompt-injection-phrase", "warning", anchors, compiled, _MESSAGE, _HINT)
+    return Rule("prompt-injection-phrase", "warning", anchors, compiled, _MESSAGE, _HINT, needs=needs)
 
 
 RULES = (
@@ -41,6 +41,7 @@ RULES = (
         ("reveal", "print", "output", "repeat", "leak", "exfiltrate"),
         r"(?:reveal|print|output|repeat|leak|exfiltrate)\s{1,3}(?:(?:your|the|all|hidden|full|entire)\s{1,3}){1,3}"
         r"system\s{1,3}(?:prompt|message|instructions)\b",
+        "system",
     ),
     _rule(
         ("忽略", "无视", "忘记", "忽視", "忽视", "無視"),
@@ -73,3 +74,6 @@ RULES = (
         r"(?:(?:об этом|это|ничего|этого)\s{1,3}){0,2}|(?:втайне|тайно) от\s{1,3})пользовател",
     ),
 )
+
+WORDS = frozenset[str]().union(*(rule.words for rule in RULES))
+"""What a text has to be searched for before a rule is tried."""

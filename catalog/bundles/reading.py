@@ -11,8 +11,9 @@ from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import Finding, advice, error, in_order, warning
 from catalog.bundles.manifest import ManifestFields, read_manifest
 from catalog.bundles.names import folder_name
-from catalog.bundles.safety import is_understated, scan, suggested_risk
+from catalog.bundles.safety import is_understated, scan_file, suggested_risk
 from catalog.bundles.skillmd import SkillMd, read_skill_md
+from catalog.bundles.texts import decode
 
 SKILL_MD = ("SKILL.md", "skill.md")
 MANIFEST = ("manifest.yaml", "manifest.yml")
@@ -29,8 +30,7 @@ def read_bundle(tree: Tree, *, limits: Limits) -> Bundle:
     fields, manifest_findings = (
         read_manifest(manifest_file, tree, limits=limits) if manifest_file else (None, ())
     )
-    scanned = scan(tree)
-    findings: list[Finding] = [*tree.findings, *manifest_findings, *scanned, *checks.check_files(tree)]
+    findings: list[Finding] = [*tree.findings, *manifest_findings, *_of_each_file(tree)]
     if skill and skill_file:
         findings += [*skill.findings, *checks.check_skill_md(skill, skill_file, tree)]
     if skill and skill_file and fields and manifest_file:
@@ -40,6 +40,17 @@ def read_bundle(tree: Tree, *, limits: Limits) -> Bundle:
     path = skill_file.path if skill_file else manifest_file.path if manifest_file else ""
     findings += _of_the_whole(skill, fields, tree, path)
     return _joined(skill, fields, tree, tuple(findings))
+
+
+def _of_each_file(tree: Tree) -> list[Finding]:
+    """What the scan and the guidance find file by file, so that one text at a time is in memory."""
+    scanned: list[Finding] = []
+    guidance: list[Finding] = []
+    for file in tree.files:
+        text = decode(file)
+        scanned += scan_file(file, text)
+        guidance += checks.check_file(file, text, tree)
+    return [*in_order(scanned), *guidance]
 
 
 def _first(tree: Tree, paths: tuple[str, ...]) -> File | None:

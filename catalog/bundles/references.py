@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
@@ -19,10 +20,9 @@ _MAX_COMPARED = 200
 """Names that a missing one is compared with, to propose the nearest."""
 
 # Every part is bounded, so that the search stays linear.
-_LINK = re.compile(r"(!?)\[[^\[\]\n]{0,500}\]\([ ]{0,3}(<[^<>\n]{0,1000}>|[^\s()]{1,1000})")
-_DEFINITION = re.compile(
-    r"^[ ]{0,3}()\[[^\[\]\n]{1,200}\]:[ ]{0,3}(<[^<>\n]{0,1000}>|\S{1,1000})", re.MULTILINE
-)
+_LINK = re.compile(r"\[[^\[\]\n]{0,500}\]\([ ]{0,3}(<[^<>\n]{0,1000}>|[^\s()]{1,1000})")
+# With the line feed before it rather than `^`, so that the search runs from line to line.
+_DEFINITION = re.compile(r"\n[ ]{0,3}\[[^\[\]\n]{1,200}\]:[ ]{0,3}(<[^<>\n]{0,1000}>|\S{1,1000})")
 _CODE_PATH = re.compile(
     r"`(?:[a-z0-9.]{1,20} )?(?:\./)?([\w.-]{1,80}(?:/[\w.-]{1,80}){1,8}\.\w{1,10})(?: [^`\n]{0,200})?`"
 )
@@ -46,16 +46,26 @@ class Reference:
 
 def references_of(text: Text) -> Iterator[Reference]:
     """The targets of links, images and link definitions outside code."""
-    for pattern in (_LINK, _DEFINITION):
-        for match in pattern.finditer(text.prose):
-            target = match[2].strip("<>").strip()
-            yield Reference(target, text.line(match.start()), match[1] == "!")
-    for match in _IMG.finditer(text.prose):
-        yield Reference(match[1], text.line(match.start()), image=True)
+    prose = text.prose
+    if "[" in prose and "](" in prose:
+        end = 0
+        for match in _LINK.finditer(prose):
+            image = match.start() > end and prose[match.start() - 1] == "!"
+            end = match.end()
+            yield Reference(match[1].strip("<>").strip(), text.line(match.start()), image)
+    if "[" in prose and "]:" in prose:
+        # One place on, for the line feed in front.
+        for match in _DEFINITION.finditer(f"\n{prose}"):
+            yield Reference(match[1].strip("<>").strip(), text.line(match.start()))
+    if "<" in prose:
+        for match in _IMG.finditer(prose):
+            yield Reference(match[1], text.line(match.start()), image=True)
 
 
-def check_references(text: Text, tree: Tree, *, names_files: bool) -> tuple[Finding, ...]:
-    """Findings about what one Markdown file refers to.
+def check_references(
+    text: Text, references: Iterable[Reference], tree: Tree, *, names_files: bool
+) -> tuple[Finding, ...]:
+    """Findings about what one Markdown file refers to, given its `references_of`.
 
     `names_files` asks for files that are missing too, and takes a path in a code span for a reference
     where it begins with `scripts/`, `references/`, `assets/` or another folder of the bundle. That
@@ -64,7 +74,7 @@ def check_references(text: Text, tree: Tree, *, names_files: bool) -> tuple[Find
     findings: dict[tuple[str, str], Finding] = {}
     places = _places(tree) if names_files else None
     judged: set[str] = set()
-    for reference in (*references_of(text), *(_code_paths(text, tree) if names_files else ())):
+    for reference in chain(references, _code_paths(text, tree) if names_files else ()):
         if reference.target in judged and not reference.image:
             continue
         judged.add(reference.target)

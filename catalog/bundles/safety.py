@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from catalog.bundles import commands, hidden_markup, hidden_text, phrases, secrets
+from catalog.bundles.anchors import Anchors
 from catalog.bundles.bundle import RISKS, Risk
 from catalog.bundles.files import File, Tree
 from catalog.bundles.findings import Finding, error, in_order, warning
@@ -45,12 +45,15 @@ _MEDIUM = frozenset(
 )
 
 
+_ANCHORS = Anchors(secrets.WORDS | commands.WORDS | phrases.WORDS)
+
+
 def scan(tree: Tree) -> tuple[Finding, ...]:
     """Everything that the scan finds in the files of a bundle, worst first; never raises.
 
     No finding repeats what it found. The work grows with the size of the text alone.
     """
-    return in_order(finding for file in tree.files for finding in _scan_file(file))
+    return in_order(finding for file in tree.files for finding in scan_file(file, decode(file)))
 
 
 def suggested_risk(permissions: Iterable[str], findings: Iterable[Finding]) -> Risk:
@@ -66,12 +69,13 @@ def is_understated(declared: Risk, suggested: Risk) -> bool:
     return RISKS.index(declared) < RISKS.index(suggested)
 
 
-def _scan_file(file: File) -> Iterator[Finding]:
+def scan_file(file: File, text: Text) -> Iterator[Finding]:
+    """The findings of one file, given its text too."""
     if _EICAR in file.content:
         message = f"{file.path} holds the signature of a virus (the EICAR test string)."
         yield error("malware-signature", message, "Remove the file.", path=file.path)
-    text = decode(file)
-    found = list(secrets.scan(text))
+    held = _ANCHORS.held(text.lowered)
+    found = list(secrets.scan(text, held))
     yield from found
     if text.binary:
         return
@@ -80,9 +84,10 @@ def _scan_file(file: File) -> Iterator[Finding]:
     if not any(finding.severity == "error" for finding in found):
         yield from _dotenv(text)
     yield from hidden_text.scan(text)
-    yield from commands.scan(text)
+    yield from commands.scan(text, held)
     for rule in phrases.RULES:
-        yield from rule.findings(text)
+        if rule.may_apply(held):
+            yield from rule.findings(text)
     yield from hidden_markup.scan(text)
     if text.given_up:
         rules = ", ".join(sorted(text.given_up))
@@ -102,7 +107,7 @@ def _not_utf8(text: Text) -> Iterator[Finding]:
 
 def _dotenv(text: Text) -> Iterator[Finding]:
     """A file of settings with values, none of them a certain secret."""
-    name = PurePosixPath(text.path).name
+    name = text.name
     if not _DOTENV.fullmatch(name) or _DOTENV_SAMPLE.search(name):
         return
     for match in _DOTENV_VALUE.finditer(text.text):

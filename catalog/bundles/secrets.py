@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,6 +21,8 @@ from catalog.bundles.texts import Rule, Text
 
 REDACTED = "[secret]"
 MAX_PER_FILE = 100
+MAX_JUDGED = 10_000
+"""Credentials of one file that are looked at closely, so that no file can hold a scan up."""
 
 _DETECTED_HINT = "Revoke it with its issuer, take it out of the bundle and read it from the environment."
 _SUSPECTED_HINT = (
@@ -55,13 +57,21 @@ def _format(kind: str, anchors: str, pattern: str, *, certain: bool = True, boun
         "secret-detected" if certain else "secret-suspected",
         "error",
         tuple(anchors.split()),
-        re.compile(pattern),
+        re.compile(pattern, re.ASCII),
         "",
         "",
         fold=False,
     )
     return Format(kind, rule, certain)
 
+
+LEAST_RUN = 20
+"""Every format but that of a private key is a run of at least so many of these characters."""
+# What a format may hold becomes "x", all else a space.
+_IN_RUNS = bytes(
+    ord("x" if (chr(code).isalnum() and code < 128) or chr(code) in "_./+=:-" else " ") for code in range(256)
+)
+_RUN = b"x" * LEAST_RUN
 
 FORMATS = (
     _format("an AWS access key", "AKIA ASIA", r"A(?:KI|SI)A(?P<secret>[A-Z2-7]{16})"),
@@ -126,6 +136,7 @@ FORMATS = (
     _format("an Alibaba Cloud key", "LTAI", r"LTAI(?P<secret>[A-Za-z0-9]{17,21})", certain=False),
 )
 
+_CERTAIN_FIRST = tuple(sorted(FORMATS, key=lambda form: not form.certain))
 _JWT = _format(
     "a JSON Web Token",
     "eyJ",
@@ -163,10 +174,21 @@ _URL_LOGIN = Rule(
 _LOCAL = re.compile(r"[.](?:local|internal|test|example|invalid)\b|\bexample[.]|localhost")
 
 
-def scan(text: Text) -> Iterator[Finding]:
-    """Findings about credentials in one file, one for a line; none holds what was found."""
+WORDS = _ASSIGNED.words | _URL_LOGIN.words | _PRIVATE_KEY.rule.words
+"""What `scan` has to be told of a text."""
+
+
+def scan(text: Text, held: Collection[str]) -> Iterator[Finding]:
+    """Findings about credentials in one file, one for a line; none holds what was found.
+
+    `held` are the `WORDS` that the text may hold.
+    """
     seen: set[int] = set()
-    for kind, at, certain in _found(text):
+    told = range(0)
+    for kind, at, certain in _found(text, held):
+        if at in told:
+            continue
+        told = range(at, text.line_end(at))
         line = text.line(at)
         if line in seen:
             continue
@@ -198,29 +220,60 @@ def is_placeholder(secret: str) -> bool:
     return steps * 2 > len(secret)
 
 
-def _found(text: Text) -> Iterator[tuple[str, int, bool]]:
+def _found(text: Text, held: Collection[str]) -> Iterator[tuple[str, int, bool]]:
     """What kind of credential, where it starts, and whether that is certain; certain ones first."""
-    for match in _PRIVATE_KEY.rule.matches(text):
-        if _is_key_body(match["secret"]):
-            yield _PRIVATE_KEY.kind, match.start(), not _ENCRYPTED_KEY.search(match.group())
-    for form in sorted(FORMATS, key=lambda form: not form.certain):
-        for match in form.rule.matches(text):
-            if not is_placeholder(match["secret"]):
-                yield form.kind, match.start("secret"), form.certain
+    if _PRIVATE_KEY.rule.may_apply(held):
+        for match in _judged(_PRIVATE_KEY.rule, text):
+            if _is_key_body(match["secret"]):
+                yield _PRIVATE_KEY.kind, match.start(), not _ENCRYPTED_KEY.search(match.group())
+    runs = _runs(text.text)
+    for form in _CERTAIN_FIRST if runs else ():
+        if any(anchor in runs for anchor in form.rule.anchors):
+            for match in _judged(form.rule, text):
+                if not is_placeholder(match["secret"]):
+                    yield form.kind, match.start("secret"), form.certain
     if not text.binary:
-        yield from _suspected(text)
+        yield from _suspected(text, runs, held)
 
 
-def _suspected(text: Text) -> Iterator[tuple[str, int, bool]]:
-    for match in _JWT.rule.matches(text):
-        if not _is_sample_token(match["payload"]):
-            yield _JWT.kind, match.start(), False
-    for match in _URL_LOGIN.matches(text):
-        if _is_password(match["secret"]) and not _LOCAL.search(match.group()):
-            yield "a password in an address", match.start("secret"), False
-    for match in _ASSIGNED.matches(text):
-        if _is_random(match["secret"]):
-            yield "a credential", match.start("secret"), False
+def _judged(rule: Rule, text: Text) -> Iterator[re.Match[str]]:
+    """The matches of a rule, as long as the file has not been looked at for too long."""
+    for match in rule.matches(text):
+        if text.judged[rule.code] == MAX_JUDGED:
+            text.given_up.add(rule.code)
+            return
+        text.judged[rule.code] += 1
+        yield match
+
+
+def _runs(text: str) -> str:
+    """The runs of characters that are long enough for a format, each in a line."""
+    # What is not ASCII becomes several spaces, so that the places are those of the bytes.
+    data = text.encode("utf-8", "surrogatepass")
+    marked = data.translate(_IN_RUNS)
+    runs: list[bytes] = []
+    start = marked.find(_RUN)
+    while start >= 0:
+        end = marked.find(b" ", start)
+        end = len(marked) if end < 0 else end
+        runs.append(data[start:end])
+        start = marked.find(_RUN, end)
+    return b"\n".join(runs).decode("ascii")
+
+
+def _suspected(text: Text, runs: str, held: Collection[str]) -> Iterator[tuple[str, int, bool]]:
+    if "eyJ" in runs:
+        for match in _judged(_JWT.rule, text):
+            if not _is_sample_token(match["payload"]):
+                yield _JWT.kind, match.start(), False
+    if "@" in text.text and _URL_LOGIN.may_apply(held):
+        for match in _judged(_URL_LOGIN, text):
+            if _is_password(match["secret"]) and not _LOCAL.search(match.group()):
+                yield "a password in an address", match.start("secret"), False
+    if _ASSIGNED.may_apply(held):
+        for match in _judged(_ASSIGNED, text):
+            if _is_random(match["secret"]):
+                yield "a credential", match.start("secret"), False
 
 
 def _finding(text: Text, line: int, kind: str, certain: bool) -> Finding:
