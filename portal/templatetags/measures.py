@@ -23,6 +23,7 @@ register = template.Library()
 
 LONGEST_PAYLOAD = 64 * 1024
 _MASK = re.compile(r"\[([A-Z_]+·[0-9a-f]{4})\]")
+_TICKED = re.compile(r"`([^`\n]+)`")
 _LINES = re.compile(r"([\n\t])")
 
 
@@ -101,6 +102,12 @@ def masked(text: object) -> SafeString:
         part if part in "\n\t" else shown(part, len(part)) for part in _LINES.split(str(text or ""))
     )
     return mark_safe(_MASK.sub(r'<span class="mask">\1</span>', escape(plain)))  # noqa: S308 (escaped just before)
+
+
+@register.filter
+def ticked(text: object) -> SafeString:
+    """Text in which what stands between backticks is set as code."""
+    return mark_safe(_TICKED.sub(r"<code>\1</code>", escape(str(text or ""))))  # noqa: S308 (escaped just before)
 
 
 @register.filter

@@ -28,9 +28,14 @@
     const template = byId(`failed-${cause}`) ?? byId("failed-other");
     byId("report").replaceChildren(template.content.cloneNode(true));
   };
-  const size = (bytes) => new Intl.NumberFormat(document.documentElement.lang, {
-    style: "unit", unit: bytes < 1e6 ? "kilobyte" : "megabyte", maximumFractionDigits: 1,
-  }).format(bytes / (bytes < 1e6 ? 1e3 : 1e6));
+  /* As the pages write sizes: a KB has 1024 bytes, a MB 1024 KB. */
+  const size = (bytes) => {
+    const [unit, by, digits] = bytes < 1024 ? ["byte", 1, 0] : bytes < 1024 ** 2 ? ["KB", 1024, 1] : ["MB", 1024 ** 2, 1];
+    const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    if (unit === "byte") Object.assign(format, { style: "unit", unit, unitDisplay: "long" });
+    const text = new Intl.NumberFormat(document.documentElement.lang, format).format(bytes / by);
+    return unit === "byte" ? text : `${text}\u00a0${unit}`;
+  };
   const tooLarge = () => [...input.files].some((file) => file.size > Number(form.dataset.mostBytes));
 
   const showChosen = () => {

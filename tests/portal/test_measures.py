@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import UTC, datetime, timedelta
 
-from portal.templatetags.measures import masked, oneline, payload
+import pytest
+from django.utils import timezone
+
+from portal.templatetags.measures import masked, oneline, payload, remaining, ticked
+from portal.templatetags.ui import when
 
 
 @pytest.mark.parametrize(
@@ -30,3 +34,26 @@ def test_every_way_to_show_a_value_does_so() -> None:
     assert "\u200b" not in payload({"a": "x\u200by"})
     assert "\u200b" not in oneline(["x\u200by"])
     assert "\u200b" not in payload("x\u200by")
+
+
+def test_backticks_are_code_and_nothing_else_is_markup() -> None:
+    assert ticked("Write `name: <x>` & save `it") == "Write <code>name: &lt;x&gt;</code> &amp; save `it"
+
+
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        (timedelta(days=90, seconds=-3), "90 days"),
+        (timedelta(hours=5, seconds=-3), "5 h"),
+        (timedelta(seconds=20), "1 min"),
+    ],
+)
+def test_what_remains_is_rounded_up(left: timedelta, told: str) -> None:
+    assert remaining(timezone.now() + left) == told
+
+
+def test_a_moment_inside_a_sentence_has_no_capital() -> None:
+    now = timezone.now()
+    assert ">Today " in when(now)
+    assert ">today " in when(now, inside=True)
+    assert ">3 Feb 2019<" in when(datetime(2019, 2, 3, 4, 5, tzinfo=UTC), clock=False)
