@@ -680,6 +680,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={"verbose_name_plural": "dependencies"},
         ),
         migrations.CreateModel(
             name="BundleFile",

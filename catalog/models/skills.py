@@ -201,6 +201,7 @@ class Dependency(models.Model):
     minimum = models.CharField(max_length=255)
 
     class Meta:
+        verbose_name_plural = "dependencies"
         constraints = [models.UniqueConstraint(fields=("version", "folder"), name="dependency_once")]
 
     def __str__(self) -> str:

@@ -170,3 +170,16 @@ def test_needs_a_sign_in_and_a_safe_method(client: Client, cast: Cast) -> None:
     make.version("refund-check", cast=cast)
     assert client.get("/skills/refund-check/").status_code == 302
     assert signed_in(cast.ines).post("/skills/refund-check/").status_code == 405
+
+
+def test_other_skills_go_by_their_own_names(cast: Cast) -> None:
+    files = {"manifest.yaml": make.manifest("web.search"), "run.py": b"x = 1\n"}
+    make.version("web.search", cast=cast, files=files)
+    version = make.version("refund-check", cast=cast)
+    for folder in ("web-search", "not-here"):
+        version.dependencies.create(folder=folder, minimum="1.0.0")
+    html = page(cast)
+    assert '<a href="/skills/web-search/">web.search</a>' in html
+    assert "not-here" in html
+    assert 'href="/skills/not-here/"' not in html
+    assert "<code>web-search</code>" in page(cast, "web-search")
