@@ -84,7 +84,7 @@ class SettingsForm(forms.Form):
         to_field_name="username",
         required=False,
         empty_label=None,
-        help_text=_("Is told of findings and of what waits."),
+        help_text=_("Answers for the skill."),
     )
     maintainers = forms.ModelMultipleChoiceField(
         label=_("Co-maintainers"),
