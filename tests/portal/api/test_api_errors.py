@@ -16,7 +16,6 @@ from tests.portal.api.conftest import caller
 pytestmark = pytest.mark.django_db
 
 UNKNOWN = (
-    "",
     "nope",
     "feed/",
     "feed/nope",
