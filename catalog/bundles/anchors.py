@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-PIVOTS = ":kxwvbmdcгщйбпз忽無无忘瞒告密口让"
+PIVOTS = ":kxwvbgmdcгщйбпз忽無无忘瞒告密口让"
 """The letters, from rare to common in Markdown and scripts; a word without one is sought by itself."""
 
 _WINDOW = 1 << 18

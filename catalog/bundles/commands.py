@@ -63,7 +63,7 @@ _SUBSHELL = _install(
     rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
 )
 # What such a command holds is rarer than what begins it. One pattern each, for the search of a letter.
-_SUBSHELL_INSIDE = (re.compile(rf"\(\s?{_FETCH}"), re.compile(rf"`\s?{_FETCH}"))
+_SUBSHELL_INSIDE = {"(": re.compile(rf"\(\s?{_FETCH}"), "`": re.compile(rf"`\s?{_FETCH}")}
 RULES = (
     _install("curl~wget", rf"(?:curl|wget)\b[^\n]*?{_PIPE}", _LINE),
     _SUBSHELL,
@@ -177,9 +177,8 @@ _NETWORK = Rule(
 )
 
 
-WORDS = frozenset[str]().union(
-    *(rule.words for rule in (*RULES, _PASSWORD_GIVEN) if rule is not _SUBSHELL), ("://",)
-)
+_TOLD_BY_WORDS = tuple(rule for rule in RULES if rule is not _SUBSHELL)
+WORDS = frozenset[str]().union(*(rule.words for rule in (*_TOLD_BY_WORDS, _PASSWORD_GIVEN)), ("://",))
 """What `scan` has to be told of a text."""
 
 
@@ -188,9 +187,11 @@ def scan(text: Text, held: Collection[str]) -> Iterator[Finding]:
 
     `held` are the `WORDS` that the text may hold.
     """
-    for rule in RULES:
-        if _holds_subshell(text) if rule is _SUBSHELL else rule.may_apply(held):
+    for rule in _TOLD_BY_WORDS if held else ():
+        if rule.may_apply(held):
             yield from rule.findings(text)
+    if _holds_subshell(text):
+        yield from _SUBSHELL.findings(text)
     if "://" in held:
         if _PASSWORD_GIVEN.may_apply(held):
             yield from _locked_archives(text)
@@ -202,7 +203,7 @@ def scan(text: Text, held: Collection[str]) -> Iterator[Finding]:
 
 
 def _holds_subshell(text: Text) -> bool:
-    return any(inside.search(text.lowered) for inside in _SUBSHELL_INSIDE)
+    return any(sign in text.text and inside.search(text.lowered) for sign, inside in _SUBSHELL_INSIDE.items())
 
 
 def _locked_archives(text: Text) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ _LINK_COMMENT = re.compile(
 )
 _LOOKED_AT = 20_000
 """Characters of one comment that are judged."""
-MAX_PLACES = 200_000
+MAX_PLACES = 100_000
 """Tags and comments that are judged in one file, so that no file can hold a scan up."""
 
 

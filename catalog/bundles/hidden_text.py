@@ -23,7 +23,7 @@ _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 _FLAG_TAGS = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 _BLACK_FLAG = "\U0001f3f4"
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
-MAX_RUNS = 300_000
+MAX_RUNS = 150_000
 """Runs of hidden characters that are judged in one file, so that no file can hold a scan up."""
 _DOUBLED = ("\ufe0f\ufe0f", "\ufe0e\ufe0e")
 _ZERO_WIDTH = re.compile(
@@ -33,6 +33,7 @@ _HIDDEN = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
+_ASCII = bytes(range(128))
 _MESSAGES = {
     "bidi-control": _BIDI.pattern,
     "unicode-tag-chars": _TAGS.pattern,
@@ -83,7 +84,7 @@ _TEXTS: dict[str, tuple[Severity, str, str]] = {
 
 def scan(text: Text) -> Iterator[Finding]:
     """Findings about hidden characters in one text; a line is told once for each kind."""
-    if text.text.isascii():
+    if text.text.isascii() or not _HIDDEN.search(_beyond_ascii(text.text)):
         return
     told: Counter[str] = Counter()
     quiet: dict[str, int] = {}
@@ -97,6 +98,11 @@ def scan(text: Text) -> Iterator[Finding]:
                 yield _finding(code, text, text.line(at))
     if len(stray) >= _MESSAGE_SELECTORS:
         yield _finding("unicode-variation-smuggling", text, text.line(stray[0]))
+
+
+def _beyond_ascii(text: str) -> str:
+    """The text without its ASCII, which in most files leaves little to look at."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def _runs(text: Text, told: Counter[str]) -> Iterator[re.Match[str]]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from catalog.bundles.files import Tree
@@ -46,19 +45,19 @@ class Reference:
 
 def references_of(text: Text) -> Iterator[Reference]:
     """The targets of links, images and link definitions outside code."""
-    prose = text.prose
-    if "[" in prose and "](" in prose:
-        end = 0
+    # Where the text has none, its prose has none, and need not be told from code.
+    if "[" in text.text and "](" in text.text:
+        prose, end = text.prose, 0
         for match in _LINK.finditer(prose):
             image = match.start() > end and prose[match.start() - 1] == "!"
             end = match.end()
             yield Reference(match[1].strip("<>").strip(), text.line(match.start()), image)
-    if "[" in prose and "]:" in prose:
+    if "[" in text.text and "]:" in text.text:
         # One place on, for the line feed in front.
-        for match in _DEFINITION.finditer(f"\n{prose}"):
+        for match in _DEFINITION.finditer(f"\n{text.prose}"):
             yield Reference(match[1].strip("<>").strip(), text.line(match.start()))
-    if "<" in prose:
-        for match in _IMG.finditer(prose):
+    if "<" in text.text:
+        for match in _IMG.finditer(text.prose):
             yield Reference(match[1], text.line(match.start()), image=True)
 
 
@@ -98,7 +97,10 @@ def _places(tree: Tree) -> dict[str, bool]:
     places = {".": False}
     for file in tree.files:
         places[file.path] = True
-        places.update(dict.fromkeys((str(parent) for parent in PurePosixPath(file.path).parents), False))
+        folder = file.path.rpartition("/")[0]
+        while folder and folder not in places:
+            places[folder] = False
+            folder = folder.rpartition("/")[0]
     return places
 
 

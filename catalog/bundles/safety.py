@@ -85,7 +85,7 @@ def scan_file(file: File, text: Text) -> Iterator[Finding]:
         yield from _dotenv(text)
     yield from hidden_text.scan(text)
     yield from commands.scan(text, held)
-    for rule in phrases.RULES:
+    for rule in phrases.RULES if held else ():
         if rule.may_apply(held):
             yield from rule.findings(text)
     yield from hidden_markup.scan(text)

@@ -31,7 +31,9 @@ _MARKS = (
     (b"\xfe\xff", "utf-16-be"),
     (b"\xef\xbb\xbf", "utf-8"),
 )
-_FENCE = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,3}[.)])?[ \t]*(`{3,}|~{3,})", re.MULTILINE)
+# With the line feed before it, so that the search runs from line to line; bounded, or a line of
+# spaces would be looked at again from each of them.
+_FENCE = re.compile(r"\n[ \t>]{0,99}(?:[-*+]|\d{1,3}[.)])?[ \t]{0,99}(`{3,}|~{3,})")
 # Written like this, and not as a repetition alone, so that the search runs from tick to tick.
 _TICKS = re.compile(r"``*")
 _BLOCK = 4096
@@ -259,6 +261,7 @@ def _blank(text: str) -> str:
 def _without_fences(text: str) -> str:
     if ("`" not in text or "```" not in text) and ("~" not in text or "~~~" not in text):
         return text
+    text = f"\n{text}"
     parts: list[str] = []
     done = 0
     opened: re.Match[str] | None = None
@@ -271,7 +274,7 @@ def _without_fences(text: str) -> str:
             opened, done = None, fence.end()
     rest = text[done:]
     parts.append(_blank(rest) if opened else rest)
-    return "".join(parts)
+    return "".join(parts)[1:]
 
 
 def _without_spans(text: str) -> str:

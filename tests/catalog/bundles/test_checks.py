@@ -359,3 +359,17 @@ def test_many_references_and_many_files_do_not_take_long() -> None:
     findings = check(links, *files)
     assert time.process_time() - started < 2
     assert len(told(findings, "broken-reference")) == 20
+
+
+def test_the_links_of_a_very_long_skill_are_not_checked_and_it_says_so() -> None:
+    found = check("[a](missing.md)\n" + "A line of text.\n" * 70_000)
+    message = "SKILL.md is longer than 1,048,576 bytes, so that its links were not checked."
+    hint = "Move details into files under references/."
+    assert told(found, "scan-incomplete") == [("warning", None, message, hint)]
+    assert told(found, "broken-reference") == []
+
+
+def test_an_exclamation_mark_that_ends_a_target_makes_no_image() -> None:
+    target = "a" * 999 + "!"
+    assert codes(check(f"[x](https://a.b/{target[12:]}[y](https://a.b/c.png)")) == set()
+    assert codes(check("![y](https://a.b/c.png)")) == {"remote-image"}

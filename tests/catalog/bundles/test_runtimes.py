@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
-import skills_ref  # type: ignore[import-untyped]
-from agent_framework import FileSkillsSource, SkillsSourceContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog.bundles.bundle import Bundle
 from catalog.bundles.files import File, Limits
-from catalog.bundles.layout import tree_of
 from catalog.bundles.reading import read_bundle
 from catalog.bundles.runtimes import RUNTIMES, Verdict, judge
+from tests.catalog.bundles.oracles import (
+    Opinion,
+    loads_by_specification,
+    loads_in_agent_framework,
+    matrix,
+    opinions,
+    read_folder,
+    sample_skills,
+)
+from tests.catalog.bundles.oracles import written as written_below
 from tests.catalog.bundles.skills import BODY, DESCRIPTION, skill_file, tree
-from tests.chromium import run
 from tests.requirements import shared
 
 SET = shared("real-skills")
-SAMPLES = SET.folder
 
 
 def judged(*files: File, folder: str = "napkin-fold") -> dict[str, Verdict]:
@@ -219,36 +223,46 @@ def test_files() -> None:
     )
 
 
-def _loads_in_agent_framework(bundle: Bundle, root: Path) -> tuple[bool, set[str]]:
-    """Whether the package loads the bundle from its folder, and the files it sees."""
-    folder = root / (bundle.tree.folder or bundle.folder)
-    for file in bundle.tree.files:
-        path = folder / ("SKILL.md" if file.path == "skill.md" else file.path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.content)
-    skills: list[Any] = run(FileSkillsSource(root).get_skills(SkillsSourceContext(agent=MagicMock())))
-    if not skills:
-        return False, set()
-    seen = {item.name for skill in skills for item in (*skill._resources, *skill._scripts)}
-    return True, seen
-
-
 @SET.needed
 @pytest.mark.parametrize("entry", SET.lines("index.jsonl"), ids=lambda entry: entry["path"])
 def test_real_skills_against_both_packages(entry: dict[str, Any], tmp_path: Path) -> None:
-    folder = SAMPLES / entry["path"]
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    files = [File(path.relative_to(folder).as_posix(), path.read_bytes()) for path in paths]
-    bundle = read_bundle(tree_of(folder.name, files, Limits()), limits=Limits())
-    if bundle.refused:
-        return
-    verdicts = judge(bundle)
-    assert (verdicts["spec"].verdict == "fails") is bool(skills_ref.validate(folder)), verdicts["spec"]
-    loads, seen = _loads_in_agent_framework(bundle, tmp_path)
-    assert (verdicts["maf"].verdict != "fails") is loads, verdicts["maf"]
+    bundle = read_folder(SET.folder / entry["path"])
+    found = list(opinions(bundle, entry["path"], tmp_path))
+    assert [one for one in found if one.ours != one.theirs and not one.why] == []
+    loads, seen = loads_in_agent_framework(tmp_path)
     others = {f.path for f in bundle.tree.files} - {"SKILL.md", "skill.md"}
-    said = any("are not seen" in note for note in verdicts["maf"].notes)
-    assert not loads or said is bool(others - seen)
+    said = any("are not seen" in note for note in judge(bundle)["maf"].notes)
+    assert bundle.refused or not loads or said is bool(others - seen)
+
+
+@pytest.mark.parametrize("bundle", sample_skills(), ids=lambda bundle: f"{bundle.name}-{bundle.version}")
+def test_the_samples_against_both_packages(bundle: Bundle, tmp_path: Path) -> None:
+    found = list(opinions(bundle, bundle.name, tmp_path))
+    assert [(one.runtime, one.ours) for one in found] == [(one.runtime, one.theirs) for one in found]
+
+
+def test_the_matrix_tells_each_difference_and_its_reason() -> None:
+    found = [
+        Opinion("one", "spec", ours=True, theirs=True),
+        Opinion("two", "maf", ours=False, theirs=True, why="the catalog refuses it: name-invalid"),
+        Opinion("three", "maf", ours=True, theirs=False),
+    ]
+    told = matrix(found).splitlines()
+    assert told[-3:] == [
+        "2 of 3 differ:",
+        "  two (maf): the catalog refuses it: name-invalid",
+        "  three (maf): UNEXPLAINED",
+    ]
+    assert told[1].split() == ["we", "say", "loads", "1", "0"]
+    assert told[5].split() == ["we", "say", "fails", "1", "0"]
+
+
+def test_what_the_catalog_refuses_explains_a_difference(tmp_path: Path) -> None:
+    content = skill_file().content + b"key: AKIA" + b"QWERTYUIOPLKJHGF\n"
+    bundle = read_bundle(tree(File("SKILL.md", content)), limits=Limits())
+    found = {one.runtime: one for one in opinions(bundle, "keys", tmp_path)}
+    assert [(one.ours, one.theirs) for one in found.values()] == [(False, True), (False, True)]
+    assert {one.why for one in found.values()} == {"the catalog refuses it: secret-detected"}
 
 
 TOOLS = ("allowed-tools: Read\n", "allowed-tools: [Read]\n")
@@ -272,5 +286,6 @@ def test_generated_skills_against_both_packages(tmp_path_factory: pytest.TempPat
     bundle = read_bundle(tree(skill_file(extra)), limits=Limits())
     verdicts = judge(bundle)
     root = tmp_path_factory.mktemp("skills")
-    assert (verdicts["maf"].verdict != "fails") is _loads_in_agent_framework(bundle, root)[0]
-    assert (verdicts["spec"].verdict == "fails") is bool(skills_ref.validate(root / "napkin-fold"))
+    folder = written_below(bundle, root)
+    assert (verdicts["maf"].verdict != "fails") is loads_in_agent_framework(root)[0]
+    assert (verdicts["spec"].verdict != "fails") is loads_by_specification(folder)

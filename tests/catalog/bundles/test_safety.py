@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.bundles import secrets
-from catalog.bundles.files import File, Tree
+from catalog.bundles import commands, phrases, secrets
+from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import Finding
+from catalog.bundles.reading import read_bundle
 from catalog.bundles.safety import is_understated, scan, suggested_risk
 
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9" + "J0k1L2m3N4o5P6q7R8"
@@ -259,12 +260,42 @@ def test_a_risk_is_understated_below_the_suggestion() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["eval(", "sk-", "https://", "curl ", "a\u200b", "<a ", "```\n", "![a](http", "password "]
+    "unit",
+    [
+        "eval(",
+        "sk-",
+        "https://",
+        "curl ",
+        "a\u200b",
+        "\u202e\n",
+        "<a ",
+        "```\n",
+        "![a](http",
+        "password ",
+        "<!-- ai must -->",
+        "AKIAQWERTYUIOPLKJHGF ",
+        "-----BEGIN PRIVATE KEY-----",
+        "\n",
+        pytest.param(" ".join(rule.anchors[0] for rule in (*commands.RULES, *phrases.RULES)), id="all rules"),
+    ],
 )
 def test_a_file_that_repeats_itself_is_scanned_in_time(unit: str) -> None:
+    """Two seconds where nothing else runs, at the size where files end."""
+    content = b"```\n```\n" + unit.encode() * (10 * 2**20 // len(unit.encode()))
     started = time.process_time()
-    codes(unit * (2 * 2**20 // len(unit.encode())), "references/a.md")
-    assert time.process_time() - started < 5
+    codes(content, "references/a.md")
+    assert time.process_time() - started < 4
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "\t", ">", "> ", " \n", "- ", "`", "[", "](", "[a]: b\n", "- [x](y)\n"]
+)
+def test_a_skill_that_repeats_itself_is_read_in_time(unit: str) -> None:
+    head = b"---\nname: demo\ndescription: Folds. Use when asked.\n---\n```\n```\n<a>[b](c)\n"
+    files = [File(path, head + unit.encode() * (2**20 // len(unit))) for path in ("SKILL.md", "a.md")]
+    started = time.process_time()
+    read_bundle(Tree("demo", tuple(files)), limits=Limits())
+    assert time.process_time() - started < 4
 
 
 def test_a_file_that_is_given_up_says_so() -> None:
