@@ -9,12 +9,14 @@ follows:
 | a schema is removed | major | major |
 | a field is added, optional | minor | minor |
 | a field is added, required | major | minor |
+| a field is added where unknown ones had a schema | as that schema and its own compare | the same |
 | a field is removed | major | major |
 | an optional field becomes required | major | minor |
 | a required field becomes optional | minor | major |
 | fewer types or values of enum, tighter bounds, a new pattern, format or const | major | minor |
 | more types or values of enum, looser bounds, a pattern, format or const taken away | minor | major |
 | a type, pattern, format or const replaced by another | major | major |
+| multipleOf replaced by a divisor of it, or by a multiple | minor, major | major, minor |
 | unknown fields refused from now on | major | minor |
 | unknown fields let through from now on | minor | major |
 | a default changed | minor | minor |
@@ -145,13 +147,13 @@ def _schemas(where: str, before: Any, after: Any, side: Side) -> Iterator[Change
         yield Change("minor", where, "is new")
     elif before is not None and after is None:
         yield Change("major", where, "is gone")
-    elif before != after:
+    else:
         yield from _compare(where, before, after, side, 0)
 
 
 def _compare(where: str, before: Any, after: Any, side: Side, depth: int) -> Iterator[Change]:
     """The differences of two schemas of one place."""
-    if before == after:
+    if _same(before, after):
         return
     if not isinstance(before, dict) or not isinstance(after, dict) or depth > MAX_DEPTH:
         yield from _whole(where, before, after, side)
@@ -162,11 +164,26 @@ def _compare(where: str, before: Any, after: Any, side: Side, depth: int) -> Ite
     yield from _fields(where, before, after, side, depth)
     yield from _unknown_fields(where, before, after, side, depth)
     yield from _compare(f"{where}[]", before.get("items", True), after.get("items", True), side, depth + 1)
-    if before.get("default") != after.get("default"):
+    if not _same(before.get("default"), after.get("default")):
         yield Change("minor", where, "has another default")
     for keyword in sorted((before.keys() | after.keys()) - _COMPARED - _SAYS_NOTHING):
-        if before.get(keyword) != after.get(keyword):
+        if not _same(before.get(keyword), after.get(keyword)):
             yield Change("major", where, f"has another {keyword}, which cannot be told from a break")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal as JSON: 1 is 1.0, but neither is true."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
+
+
+def _is_in(value: Any, values: list[Any]) -> bool:
+    return any(_same(value, other) for other in values)
 
 
 def _whole(where: str, before: Any, after: Any, side: Side) -> Iterator[Change]:
@@ -216,13 +233,13 @@ def _or(types: set[str]) -> str:
 def _values(where: str, before: _Schema, after: _Schema, side: Side) -> Iterator[Change]:
     """The values of enum, compared by their JSON kind: 1 is not true."""
     old, new = before.get("enum"), after.get("enum")
-    if old == new:
+    if _same(old, new):
         return
     if old is None or new is None:
         yield (_tighter if old is None else _looser)(side, where, "takes other values than before")
         return
-    gone = [value for value in old if value not in new]
-    added = [value for value in new if value not in old]
+    gone = [value for value in old if not _is_in(value, new)]
+    added = [value for value in new if not _is_in(value, old)]
     if gone:
         yield _tighter(side, where, f"does not take {_listed(gone)} any more")
     if added:
@@ -235,7 +252,7 @@ def _listed(values: list[Any]) -> str:
 
 def _bounds(where: str, before: _Schema, after: _Schema, side: Side) -> Iterator[Change]:
     for keyword in (*_TIGHTER_WHEN_HIGHER, *_TIGHTER_WHEN_LOWER):
-        old, new = before.get(keyword), after.get(keyword)
+        old, new = _bound(before, keyword), _bound(after, keyword)
         if old != new:
             rises = old is None or (new is not None and (new > old) is (keyword in _TIGHTER_WHEN_HIGHER))
             what = (
@@ -245,14 +262,30 @@ def _bounds(where: str, before: _Schema, after: _Schema, side: Side) -> Iterator
             )
             yield (_tighter if rises else _looser)(side, where, what)
     for keyword in _TIGHTER_WHEN_THERE:
-        old, new = before.get(keyword), after.get(keyword)
-        if old != new and None not in (old, new):
+        if _same(before.get(keyword), after.get(keyword)) and (keyword in before) is (keyword in after):
+            continue
+        if keyword not in before or keyword not in after:
+            yield (_looser if keyword in before else _tighter)(side, where, f"has another {keyword}")
+        elif keyword == "multipleOf" and _divides(after[keyword], before[keyword]):
+            yield _looser(side, where, "has a finer multipleOf")
+        elif keyword == "multipleOf" and _divides(before[keyword], after[keyword]):
+            yield _tighter(side, where, "has a coarser multipleOf")
+        else:
             yield Change("major", where, f"has another {keyword}")
-        elif old != new:
-            yield (_tighter if old is None else _looser)(side, where, f"has another {keyword}")
     if bool(before.get("uniqueItems")) != bool(after.get("uniqueItems")):
         change = _tighter if after.get("uniqueItems") else _looser
         yield change(side, where, "has another uniqueItems")
+
+
+def _bound(schema: _Schema, keyword: str) -> Any:
+    """The bound, or None where there is none; at least none at all is no bound."""
+    value = schema.get(keyword)
+    return None if keyword in ("minLength", "minItems", "minProperties") and value == 0 else value
+
+
+def _divides(one: Any, other: Any) -> bool:
+    """Whether every multiple of the other is one of this; of fractions nothing is known for sure."""
+    return isinstance(one, int) and isinstance(other, int) and one > 0 and other % one == 0
 
 
 def _fields(where: str, before: _Schema, after: _Schema, side: Side, depth: int) -> Iterator[Change]:
@@ -260,7 +293,11 @@ def _fields(where: str, before: _Schema, after: _Schema, side: Side, depth: int)
     was, now = set(before.get("required", [])), set(after.get("required", []))
     for name in sorted(old.keys() - new.keys()):
         yield Change("major", f"{where}.{name}", "is gone")
+    others = before.get("additionalProperties")
     for name in sorted(new.keys() - old.keys()):
+        if isinstance(others, dict) and others:
+            # The field had a schema before it had a name.
+            yield from _compare(f"{where}.{name}", others, new[name], side, depth + 1)
         if name in now and name not in was:
             yield _tighter(side, f"{where}.{name}", "is new and required")
         else:
