@@ -1,7 +1,7 @@
 # Quartermaster: `make run` starts it, `make test` tests it. The rest is for contributors.
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
-.PHONY: help install install-dev run test test-all test-sqlite test-services check lint types deploy-check lock clean
+.PHONY: help install install-dev run test test-all test-sqlite test-services check lint types deploy-check fuzz lock clean
 
 PORT ?= 8000
 VENV := .venv
@@ -54,6 +54,16 @@ deploy-check: install-dev
 	$(PY) manage.py makemigrations --check --dry-run
 	env DEBUG=0 ALLOWED_HOSTS=quartermaster.example SECRET_KEY=$$(openssl rand -hex 32) \
 	  MASKING_KEY=$$(openssl rand -hex 32) $(PY) manage.py check --deploy --fail-level WARNING
+
+MINUTES ?= 10
+# Each reader of hostile bytes with each fuzzer; stops at the first input that raises, takes long or eats memory.
+fuzz: install-dev  ## feed the readers of uploads hostile bytes, MINUTES=10 each, eight runs
+	set -e; for reader in archive frontmatter manifest schema; do \
+	  $(PY) -m tests.fuzz $$reader --with hypothesis --minutes $(MINUTES); \
+	  if $(PY) -c 'import atheris' 2>/dev/null; then \
+	    $(PY) -m tests.fuzz $$reader --with atheris --minutes $(MINUTES); \
+	  else echo "$$reader with atheris: not installed, left out"; fi; \
+	done
 
 lock:  ## write both requirements files anew from pyproject.toml (needs uv)
 	$(LOCK) pyproject.toml -o requirements.txt

@@ -126,7 +126,13 @@ def with_atheris(watch: Watch, seconds: float) -> None:
                 ):
                     setattr(sys.modules[module], name, atheris.instrument_func(value))
     watch.read = READERS[watch.name]
-    limits = ["-max_len=65536", "-rss_limit_mb=2048", "-timeout=20", f"-artifact_prefix={gettempdir()}/"]
+    limits = [
+        "-verbosity=0",
+        "-max_len=65536",
+        "-rss_limit_mb=2048",
+        "-timeout=20",
+        f"-artifact_prefix={gettempdir()}/",
+    ]
     atheris.Setup([sys.argv[0], str(folder), *limits], feed)
     atheris.Fuzz()
 
