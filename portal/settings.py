@@ -243,7 +243,7 @@ LOGGING = {
         "django.request": {"level": "ERROR"},
         "django.server": {"level": "ERROR"},
         # What they say when all is well is for their own authors.
-        **{name: {"level": QUIET} for name in ("celery.apps", "celery.beat", "celery.worker", "kombu")},
+        **{name: {"level": QUIET} for name in ("celery.beat", "celery.worker", "kombu")},
         # Celery puts the logger of its scheduler below its own.
         "django_celery_beat.schedulers": {"level": QUIET},
     },

@@ -9,11 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.requirements import find_browser
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+# A machine that runs other tests beside is slow to answer, and no fault of the page.
+expect.set_options(timeout=20_000)
 
 Result = TypeVar("Result")
 

@@ -21,6 +21,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
 def page(browser: Browser) -> Iterator[Page]:
     """A page without cookies."""
     context = browser.new_context()
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(20_000)
     yield context.new_page()
     context.close()
