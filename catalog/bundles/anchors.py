@@ -31,7 +31,8 @@ class Anchors:
         """The words that a text, given in lower case, may hold."""
         held = {word for word in self._alone if word in lowered}
         for group in self._ascii_groups if lowered.isascii() else self._groups:
-            held |= group.held(lowered)
+            if group.pivot in lowered:
+                held |= group.held(lowered)
         return held
 
 
@@ -42,6 +43,7 @@ class _Group:
         tails: dict[str, list[str]] = {}
         for word in words:
             tails.setdefault(word[word.index(pivot) :], []).append(word)
+        self.pivot = pivot
         self.ascii = any(word.isascii() for word in words)
         self._longest = max(map(len, tails))
         self._pattern = re.compile(_tree("", tails))
