@@ -216,13 +216,15 @@ class PublishForm(DeclarationForm):
 
     @property
     def fingerprint(self) -> str:
-        """What a check was about: the bytes, the team, the declaration. Of a form that is valid."""
+        """What a check was about: the bytes, the team, the declaration. Of a form that is valid.
+
+        Not the heads: the report puts them into the form as they are, and they are judged again anyway.
+        """
         declared = self.declared
         told = [
             self.base,
             self.cleaned_data["team"].slug,
             [declared.version, declared.risk_level, declared.permissions, declared.tags],
             [declared.stability, declared.notes, declared.set_slug],
-            self.mended,
         ]
         return sha256(json.dumps(told).encode()).hexdigest()[:32]
