@@ -16,8 +16,10 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.admission import Declared
 from catalog.bundles.bundle import PERMISSIONS
+from catalog.bundles.digest import bundle_digest
 from catalog.models import Risk, SkillSet, Stability, Team
-from portal.mending import HEADS, LONGEST, plain_ends, typed_in
+from portal.mending import HEADS, LONGEST, mend, plain_ends, typed_in
+from portal.uploads import read_request_upload
 
 MOST_TAGS = 20
 LONGEST_TAG = 64
@@ -218,11 +220,14 @@ class PublishForm(DeclarationForm):
     def fingerprint(self) -> str:
         """What a check was about: the bytes, the team, the declaration. Of a form that is valid.
 
-        Not the heads: the report puts them into the form as they are, and they are judged again anyway.
+        A head that the report put into the form and nobody touched leaves the bytes as they are.
         """
         declared = self.declared
+        self.upload.seek(0)
+        trees = read_request_upload(self.upload).trees
         told = [
             self.base,
+            [bundle_digest(mend(tree, self.mended).files) for tree in trees],
             self.cleaned_data["team"].slug,
             [declared.version, declared.risk_level, declared.permissions, declared.tags],
             [declared.stability, declared.notes, declared.set_slug],
