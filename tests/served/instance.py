@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
 import psycopg
@@ -91,6 +92,6 @@ def _own_database() -> Iterator[dict[str, str]]:
     with psycopg.connect(dbname="postgres", autocommit=True, **where) as server:
         server.execute(f'CREATE DATABASE "{name}"')
         try:
-            yield {"DATABASE_URL": url.replace(f"/{given['NAME']}", f"/{name}", 1)}
+            yield {"DATABASE_URL": urlsplit(url)._replace(path=f"/{name}").geturl()}
         finally:
             server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
