@@ -14,8 +14,8 @@ from typing import Any, Literal
 from catalog import semver
 from catalog.bundles.bundle import RISKS, Bundle, Manifest, Risk, Stability
 from catalog.bundles.files import Limits
-from catalog.bundles.findings import Finding, advice, error, has_errors, in_order, warning
-from catalog.bundles.safety import is_understated, suggested_risk
+from catalog.bundles.findings import Finding, advice, error, has_errors, in_order
+from catalog.bundles.safety import UNDERSTATED, suggested_risk, understated
 from catalog.dependencies import judge_dependencies
 from catalog.models import Skill, Team, Version
 from catalog.names import judge_name
@@ -118,7 +118,9 @@ def _declare(
     named = manifest.risk_level or declared.risk_level
     # The bundle's own suggestion counts findings that are not told twice.
     suggested = max(bundle.suggested_risk, suggested_risk(permissions, ()), key=RISKS.index)
-    ordered = in_order([*findings, *_understated(named, suggested, findings)])
+    # The bundle's reader may have told it already, with its line.
+    told = any(one.code == UNDERSTATED for one in findings)
+    ordered = in_order([*findings, *(() if told else understated(named, suggested))])
     return Admission(
         status="rejected" if has_errors(ordered) else "published",
         version=version,
@@ -130,20 +132,6 @@ def _declare(
         stability=manifest.stability or declared.stability or _stability_of(version),
         findings=ordered,
     )
-
-
-def _understated(named: Risk | None, suggested: Risk, findings: Sequence[Finding]) -> list[Finding]:
-    """The warning for a named risk below the suggested one, unless the bundle's reader gave it."""
-    code = "risk-level-understated"
-    if named is None or not is_understated(named, suggested) or any(one.code == code for one in findings):
-        return []
-    return [
-        warning(
-            code,
-            f"The bundle is declared as {named} risk; permissions and contents suggest {suggested}.",
-            f"It is treated as {suggested} risk until what calls for that is gone.",
-        )
-    ]
 
 
 def _stability_of(version: str) -> Stability:

@@ -21,6 +21,7 @@ from catalog.bundles.bundle import RISKS
 from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import Finding
 from catalog.bundles.reading import read_bundle
+from catalog.bundles.safety import UNDERSTATED
 from catalog.insertion import RULE_VERSION, finding_rows, runtimes_of
 from catalog.journal import Actor
 from catalog.models import Scan, Skill, Version, VersionFinding
@@ -42,7 +43,6 @@ KEPT = frozenset(
         "path-normalised",
         "path-not-nfc",
         "permission-gained",
-        "risk-level-understated",
         "skill-md-lowercase",
         "vendored-dependencies",
         "version-from-bundle",
@@ -209,16 +209,18 @@ def _judge(version: Version, limits: Limits) -> _Judged:
 def _write(version: Version, judged: _Judged, now: datetime) -> Rescan:
     """Write what is another; inside a transaction."""
     fresh = lock_version(version)
-    rows = {row.fingerprint: row for row in finding_rows(fresh, judged.findings)}
+    found = [finding for finding in judged.findings if finding.code != UNDERSTATED]
+    rows = {row.fingerprint: row for row in finding_rows(fresh, found)}
     old = dict(fresh.findings.values_list("fingerprint", "code"))
-    gone = [key for key, code in old.items() if key not in rows and code not in KEPT]
-    come = [row for key, row in rows.items() if key not in old]
+    gone = [key for key, code in old.items() if key not in rows and code not in {*KEPT, UNDERSTATED}]
     fresh.findings.filter(fingerprint__in=gone).delete()
-    VersionFinding.objects.bulk_create(come)
+    VersionFinding.objects.bulk_create(row for key, row in rows.items() if key not in old)
     fresh.findings.exclude(rule_version=RULE_VERSION).update(rule_version=RULE_VERSION)
     if fresh.runtimes != judged.runtimes:
         fresh.runtimes = judged.runtimes
         fresh.save(update_fields=["runtimes"])
     Scan.objects.update_or_create(version=fresh, defaults={"rule_version": RULE_VERSION, "at": now})
+    # What is said of the declared risk follows from the suggested one, appeals heard.
     before, after = settle_risk(fresh, now=now)
-    return Rescan(fresh, len(come), len(gone), before, after)
+    new = set(fresh.findings.values_list("fingerprint", flat=True))
+    return Rescan(fresh, len(new - old.keys()), len(old.keys() - new), before, after)

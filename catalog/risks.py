@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import cast
+
+from django.db.models import Min
 
 from catalog.bundles.bundle import Risk
 from catalog.bundles.findings import Finding
-from catalog.bundles.safety import suggested_risk
-from catalog.models import SERVED, Appeal, Environment, Skill, Version
+from catalog.bundles.safety import UNDERSTATED, suggested_risk, understated
+from catalog.insertion import finding_rows
+from catalog.models import SERVED, Appeal, Environment, Skill, Version, VersionFinding
 from catalog.releases import revise
 
 
@@ -36,13 +40,15 @@ def granted_of(version: Version) -> set[str]:
 def settle_risk(version: Version, *, now: datetime) -> tuple[str, str]:
     """Set the suggested risk anew, of a version that is locked; answers it before and after.
 
-    Approvals that were given for another risk are void by that, since they are bound to it.
+    Approvals that were given for another risk are void by that, since they are bound to it. The
+    finding that the declared risk is too low comes and goes with it.
     """
     granted = granted_of(version)
     rows = version.findings.values_list("code", "fingerprint")
     codes = [code for code, fingerprint in rows if fingerprint not in granted]
     found = risk_of(version.permissions, codes)
     before = version.suggested_risk
+    _settle_understated(version, found)
     if found == before:
         return before, before
     version.suggested_risk = found
@@ -54,3 +60,17 @@ def settle_risk(version: Version, *, now: datetime) -> tuple[str, str]:
     for environment in served.distinct().order_by("order"):
         revise(environment=environment, folders=[version.skill.folder], now=now)
     return before, found
+
+
+def _settle_understated(version: Version, suggested: Risk) -> None:
+    """Let the finding `risk-level-understated` say what is so at the risk that is suggested from now on."""
+    told = version.findings.filter(code=UNDERSTATED)
+    due = finding_rows(version, understated(cast(Risk, version.declared_risk) or None, suggested))
+    if due and suggested == version.suggested_risk and told.exists():
+        return
+    # As old as the others: what an appeal changes is no scan by the rules of today.
+    oldest = version.findings.aggregate(oldest=Min("rule_version"))["oldest"]
+    for row in due:
+        row.rule_version = row.rule_version if oldest is None else oldest
+    told.exclude(fingerprint__in=[row.fingerprint for row in due]).delete()
+    VersionFinding.objects.bulk_create(due, ignore_conflicts=True)

@@ -44,7 +44,7 @@ _MEDIUM = frozenset(
     {"filesystem.write", "send", "broad-permission", "active-content", "dynamic-shell-context"}
 )
 
-
+UNDERSTATED = "risk-level-understated"
 _ANCHORS = Anchors(secrets.WORDS | commands.WORDS | phrases.WORDS)
 
 
@@ -67,6 +67,19 @@ def suggested_risk(permissions: Iterable[str], findings: Iterable[Finding]) -> R
 def is_understated(declared: Risk, suggested: Risk) -> bool:
     """Whether a declared risk level lies below the suggested one."""
     return RISKS.index(declared) < RISKS.index(suggested)
+
+
+def understated(declared: Risk | None, suggested: Risk) -> list[Finding]:
+    """The warning for a risk that a publisher named below the suggested one; none where none was named."""
+    if declared is None or not is_understated(declared, suggested):
+        return []
+    return [
+        warning(
+            UNDERSTATED,
+            f"The bundle is declared as {declared} risk; permissions and contents suggest {suggested}.",
+            f"It is treated as {suggested} risk until what calls for that is gone.",
+        )
+    ]
 
 
 def scan_file(file: File, text: Text) -> Iterator[Finding]:
