@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from uuid import uuid4
 
+import hypothesis
 import pytest
 from pytest_django import Settings
 
@@ -12,6 +13,10 @@ from catalog import resolution, tokens
 from tests.chromium import browser
 
 __all__ = ["browser", "clean_process"]
+
+# How long an example takes says more of the machine than of the code.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -191,7 +191,7 @@ def names_an_unknown_field(before: dict[str, Any], after: dict[str, Any]) -> boo
     )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(edited(), st.lists(DOCUMENTS, min_size=1, max_size=8))
 def test_a_document_that_was_valid_stays_valid_under_a_compatible_change(
     pair: tuple[dict[str, Any], dict[str, Any]], documents: list[dict[str, Any]]
@@ -203,7 +203,7 @@ def test_a_document_that_was_valid_stays_valid_under_a_compatible_change(
             assert check_value(before, document) or not check_value(after, document)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(edited(), st.lists(DOCUMENTS, min_size=1, max_size=8))
 def test_an_answer_under_a_compatible_change_is_one_that_was_promised(
     pair: tuple[dict[str, Any], dict[str, Any]], documents: list[dict[str, Any]]
