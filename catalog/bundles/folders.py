@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from catalog.bundles.characters import shown
 from catalog.bundles.contents import Contents, file_too_large, mode_problems
-from catalog.bundles.files import File, Limits, Tree, Upload
+from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import Finding, error, has_errors
 from catalog.bundles.layout import ENTRIES, LEVELS, arrange, is_junk, tree_of
 from catalog.bundles.listing import listed
@@ -18,8 +19,20 @@ from catalog.bundles.paths import canonical
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def read_folders(path: Path, limits: Limits) -> Upload:
-    """The trees of a local folder that is a skill or a parent of skills (spec 1.6).
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The folders of skills that a local folder holds, sorted; or none, and the reasons in `findings`."""
+
+    paths: tuple[Path, ...]
+    findings: tuple[Finding, ...] = ()
+
+    def trees(self, limits: Limits) -> Iterator[Tree]:
+        """The tree of each folder, read when its turn comes, so that the bytes of one at a time are held."""
+        return (read_folder(path, limits) for path in self.paths)
+
+
+def find_folders(path: Path, limits: Limits) -> Folders:
+    """What there is to read in a local folder that is a skill or a parent of skills (spec 1.6).
 
     Only the folders of skills are read. Links are refused, never followed; `path` itself may be
     one. What cannot be read is a finding, not an exception.
@@ -27,10 +40,11 @@ def read_folders(path: Path, limits: Limits) -> Upload:
     try:
         roots = sorted(_skill_folders(path, LEVELS))
     except OSError as fault:
-        return Upload((), (_unreadable(str(fault.filename or path), fault),))
+        return Folders((), (_unreadable(str(fault.filename or path), fault),))
     if not roots:
-        return arrange(Contents(tuple(File(name, b"") for name in _names(path))), limits)
-    return Upload(tuple(read_folder(root, limits) for root in roots))
+        nothing = arrange(Contents(tuple(File(name, b"") for name in _names(path))), limits)
+        return Folders((), nothing.findings)
+    return Folders(tuple(roots))
 
 
 def read_folder(path: Path, limits: Limits) -> Tree:

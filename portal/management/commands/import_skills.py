@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,15 @@ from django.utils import timezone
 
 from catalog.access import NotAllowed
 from catalog.admission import Declared
-from catalog.bundles.files import Upload
-from catalog.bundles.findings import Finding
-from catalog.bundles.folders import read_folders
+from catalog.bundles.findings import Finding, has_errors
+from catalog.bundles.folders import Folders, find_folders
 from catalog.insertion import runtimes_of
 from catalog.journal import Actor
 from catalog.models import Team, User
-from catalog.publishing import Publication, publish_upload
+from catalog.publishing import Publication, publish_trees
 from portal.management.origin import origin_of
+
+REFUSED = {"rejected", "conflict"}
 
 
 class Command(BaseCommand):
@@ -42,69 +45,71 @@ class Command(BaseCommand):
         if team is None:
             known = ", ".join(Team.objects.values_list("slug", flat=True)) or "none yet"
             raise CommandError(f"There is no team {options['team']}; there are: {known}.")
-        upload = _read(options["directories"])
+        folders = _find(options["directories"])
+        publications = publish_trees(
+            trees=folders.trees(settings.LIMITS),
+            team=team,
+            declared=Declared(),
+            actor=_actor(options["user"]),
+            provenance={"form": "folder", "via": "import"},
+            limits=settings.LIMITS,
+            now=timezone.now(),
+            dry_run=options["dry_run"],
+        )
+        report = self._json if options["format"] == "json" else self._text
         try:
-            publications = publish_upload(
-                upload=upload,
-                team=team,
-                declared=Declared(),
-                actor=_actor(options["user"]),
-                provenance={"form": "folder", "via": "import"},
-                limits=settings.LIMITS,
-                now=timezone.now(),
-                dry_run=options["dry_run"],
-            )
+            counts = report(folders.findings, publications)
         except NotAllowed as refusal:
             raise CommandError(str(refusal)) from refusal
-        report = self._json if options["format"] == "json" else self._text
-        report(upload, publications)
-        refused = sum(one.status in {"rejected", "conflict"} for one in publications)
-        if refused or any(finding.severity == "error" for finding in upload.findings):
+        if counts.keys() & REFUSED or has_errors(folders.findings):
             raise SystemExit(1)
 
-    def _json(self, upload: Upload, publications: list[Publication]) -> None:
-        results = [
-            {
-                "folder": one.bundle.tree.folder,
-                "name": one.name,
-                "version": one.version,
-                "status": one.status,
-                "bundle_sha256": one.bundle_sha256,
-                "risk_level": one.risk_level,
-                "findings": [finding.as_dict() for finding in one.findings],
-                "runtimes": runtimes_of(one.bundle),
-            }
-            for one in publications
-        ]
-        findings = [finding.as_dict() for finding in upload.findings]
-        told = {"results": results, "findings": findings}
+    def _json(self, findings: Sequence[Finding], publications: Iterable[Publication]) -> Counter[str]:
+        """Report all at once, and answer how many there are of each status."""
+        results = [_result(one) for one in publications]
+        told = {"results": results, "findings": [finding.as_dict() for finding in findings]}
         self.stdout.write(json.dumps(told, ensure_ascii=False, indent=2))
+        return Counter(one["status"] for one in results)
 
-    def _text(self, upload: Upload, publications: list[Publication]) -> None:
-        for finding in upload.findings:
+    def _text(self, findings: Sequence[Finding], publications: Iterable[Publication]) -> Counter[str]:
+        """Report each skill as it is published, and answer how many there are of each status."""
+        for finding in findings:
             self.stdout.write(_line(finding))
+        counts: Counter[str] = Counter()
         for one in publications:
+            counts[one.status] += 1
             self.stdout.write(f"{one.status:<10} {one.name or one.bundle.tree.folder} {one.version}")
             for finding in one.findings:
                 if finding.severity != "advice":
                     self.stdout.write(f"    {_line(finding)}")
-        counts: dict[str, int] = {}
-        for one in publications:
-            counts[one.status] = counts.get(one.status, 0) + 1
         told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "no skill found"
         self.stdout.write(f"{told}.")
+        return counts
 
 
-def _read(directories: list[Path]) -> Upload:
-    """One upload of all the folders, in the order in which they were named."""
+def _find(directories: list[Path]) -> Folders:
+    """The folders of skills in all of these, in the order in which they were named."""
     missing = [str(directory) for directory in directories if not directory.is_dir()]
     if missing:
         raise CommandError(f"Not a folder: {', '.join(missing)}.")
-    uploads = [read_folders(directory, settings.LIMITS) for directory in directories]
-    return Upload(
-        trees=tuple(tree for upload in uploads for tree in upload.trees),
-        findings=tuple(finding for upload in uploads for finding in upload.findings),
+    found = [find_folders(directory, settings.LIMITS) for directory in directories]
+    return Folders(
+        paths=tuple(path for folders in found for path in folders.paths),
+        findings=tuple(finding for folders in found for finding in folders.findings),
     )
+
+
+def _result(one: Publication) -> dict[str, Any]:
+    return {
+        "folder": one.bundle.tree.folder,
+        "name": one.name,
+        "version": one.version,
+        "status": one.status,
+        "bundle_sha256": one.bundle_sha256,
+        "risk_level": one.risk_level,
+        "findings": [finding.as_dict() for finding in one.findings],
+        "runtimes": runtimes_of(one.bundle),
+    }
 
 
 def _actor(username: str | None) -> Actor:

@@ -11,11 +11,13 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from catalog.bundles.archives import read_upload
 from catalog.bundles.files import Limits, Upload
 from catalog.bundles.findings import Finding
+from catalog.bundles.folders import find_folders
 
 SKILL = b"---\nname: demo-skill\ndescription: Formats tables. Use when a table is crooked.\n---\n\nDo it.\n"
 LIMITS = Limits()
@@ -29,6 +31,12 @@ def read(data: bytes, name: str = "demo.zip", **limits: int) -> Upload:
 def all_findings(upload: Upload) -> list[Finding]:
     """The findings of the upload and of its trees."""
     return [*upload.findings, *(finding for tree in upload.trees for finding in tree.findings)]
+
+
+def read_folders(path: Path, limits: Limits) -> Upload:
+    """All of a local folder at once, as one upload."""
+    folders = find_folders(path, limits)
+    return Upload(tuple(folders.trees(limits)), folders.findings)
 
 
 def pairs(upload: Upload) -> list[tuple[str, str]]:

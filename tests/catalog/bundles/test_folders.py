@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from catalog.bundles.files import Limits
-from catalog.bundles.folders import read_folder, read_folders
-from tests.catalog.bundles.containers import SKILL, all_findings, pairs
+from catalog.bundles.folders import find_folders, read_folder
+from tests.catalog.bundles.containers import SKILL, all_findings, pairs, read_folders
 
 
 def write(root: Path, **files: bytes) -> Path:
@@ -44,6 +44,17 @@ def test_a_folder_is_a_parent_of_skills(demo: Path) -> None:
     upload = read_folders(demo.parent, Limits())
     assert upload.findings == ()
     assert [tree.folder for tree in upload.trees] == ["demo", "other"]
+
+
+def test_a_folder_is_read_when_its_turn_comes(demo: Path) -> None:
+    other = write(demo.parent, other__SKILL=b"").joinpath("other")
+    (other / "SKILL.md").write_bytes(SKILL)
+    found = find_folders(demo.parent, Limits())
+    assert found.paths == (demo, other)
+    trees = found.trees(Limits())
+    assert next(trees).folder == "demo"
+    (other / "late.md").write_bytes(b"late")
+    assert [file.path for file in next(trees).files] == ["SKILL", "SKILL.md", "late.md"]
 
 
 def test_links_are_refused_and_not_followed(demo: Path) -> None:

@@ -23,7 +23,6 @@ from catalog.bundles.characters import BIDI, CONTROL, SURROGATE
 from catalog.bundles.digest import bundle_digest
 from catalog.bundles.files import File, Upload
 from catalog.bundles.findings import has_errors
-from catalog.bundles.folders import read_folders
 from catalog.bundles.inline import tree_from_json
 from tests.catalog.bundles.containers import (
     LIMITS,
@@ -35,6 +34,7 @@ from tests.catalog.bundles.containers import (
     plain_tgz,
     plain_zip,
     read,
+    read_folders,
     tar_of,
     tgz,
     zip_of,
