@@ -2,52 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from uuid import UUID
-
-from django.db.models import Q
 
 from catalog import semver
 from catalog.models import Dependency, Environment, Release, Skill, State, Version
 
 # folder name → the lowest version that is asked for
 Wanted = Mapping[str, str]
+# an environment's id and a folder name in it
+Place = tuple[UUID, str]
 
 
 def missing_dependencies(version: Version, environment: Environment) -> list[str]:
-    """A sentence for each dependency that is not live in the environment, too old or unavailable there.
+    """A sentence for each dependency that is not live in the environment, too old or unavailable there."""
+    return missing_of([(version, environment.pk)])[version.pk, environment.pk]
 
-    Two queries for each step of the longest chain.
+
+def missing_of(places: Collection[tuple[Version, UUID]]) -> dict[tuple[UUID, UUID], list[str]]:
+    """The same for many versions, each in an environment, by the ids of both.
+
+    Two queries for each step of the longest chain, however many there are, beside the dependencies
+    and the skills of the versions themselves, which may be fetched before.
     """
-    wanted = dict(version.dependencies.values_list("folder", "minimum"))
-    live: dict[str, str] = {}
-    needs: dict[str, dict[str, str]] = {}
-    step = set(wanted)
-    while step:
-        found = {
-            pk: (folder, number) for folder, pk, number in _live(environment, step, version.skill.team_id)
+    wanted = {
+        (version.pk, where): {one.folder: one.minimum for one in version.dependencies.all()}
+        for version, where in places
+    }
+    around = _read_surroundings({(where, folder) for (_, where), asked in wanted.items() for folder in asked})
+    teams = {(where, version.skill.team_id) for version, where in places}
+    seen = {(where, team): around.seen_from(where, team) for where, team in teams}
+    return {
+        (version.pk, where): unmet(wanted[version.pk, where], *seen[where, version.skill.team_id])
+        for version, where in places
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _LiveVersion:
+    """A live version; `team_alone` is the team that alone sees it, None where everyone does."""
+
+    version_id: UUID
+    number: str
+    team_alone: UUID | None
+
+    def is_shown_to(self, team_id: UUID) -> bool:
+        return self.team_alone in {None, team_id}
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What is live of the skills that some versions need, in the end, and what each of those depends on."""
+
+    live: Mapping[Place, _LiveVersion]
+    needs: Mapping[Place, Wanted]
+
+    def seen_from(self, where: UUID, team_id: UUID) -> tuple[dict[str, str], frozenset[str]]:
+        """What the skills of a team find live in an environment, and which of that is unavailable itself."""
+        live = {
+            folder: one.number
+            for (there, folder), one in self.live.items()
+            if there == where and one.is_shown_to(team_id)
         }
-        live |= dict(found.values())
-        needs |= {folder: {} for folder in step}
-        rows = Dependency.objects.filter(version_id__in=found).values_list("version_id", "folder", "minimum")
-        for pk, folder, minimum in rows:
-            needs[found[pk][0]][folder] = minimum
-        step = {folder for folders in needs.values() for folder in folders} - set(needs)
-    return unmet(wanted, live, unavailable(live, needs))
+        needs = {folder: asked for (there, folder), asked in self.needs.items() if there == where}
+        return live, unavailable(live, needs)
 
 
-def _live(
-    environment: Environment, folders: Collection[str], team_id: UUID
-) -> Iterable[tuple[str, object, str]]:
-    return Release.objects.filter(
-        Q(skill__visibility=Skill.Visibility.ORGANISATION) | Q(skill__team=team_id),
-        environment=environment,
+def _read_surroundings(step: Collection[Place]) -> _Surroundings:
+    """Follow the dependencies from these places on."""
+    live: dict[Place, _LiveVersion] = {}
+    needs: dict[Place, dict[str, str]] = {}
+    while step:
+        found = _read_live(step)
+        live |= found
+        needs |= {place: {} for place in step}
+        for place, folder, minimum in _read_needs(found):
+            needs[place][folder] = minimum
+        step = {(where, folder) for (where, _), asked in needs.items() for folder in asked} - needs.keys()
+    return _Surroundings(live, needs)
+
+
+def _read_live(places: Collection[Place]) -> dict[Place, _LiveVersion]:
+    """What is live in these places."""
+    rows = Release.objects.filter(
+        environment__in={where for where, _ in places},
+        skill__folder__in={folder for _, folder in places},
         state=State.LIVE,
-        skill__folder__in=folders,
         skill__deleted_at=None,
         version__yanked_at=None,
         version__revoked_at=None,
-    ).values_list("skill__folder", "version_id", "version__version")
+    ).values_list(
+        "environment_id",
+        "skill__folder",
+        "version_id",
+        "version__version",
+        "skill__visibility",
+        "skill__team_id",
+    )
+    return {
+        (where, folder): _LiveVersion(pk, number, team if visibility == Skill.Visibility.TEAM else None)
+        for where, folder, pk, number, visibility, team in rows
+        if (where, folder) in places
+    }
+
+
+def _read_needs(live: Mapping[Place, _LiveVersion]) -> Iterator[tuple[Place, str, str]]:
+    """What each of the live versions depends on."""
+    versions = {one.version_id for one in live.values()}
+    found: dict[UUID, list[tuple[str, str]]] = {}
+    rows = Dependency.objects.filter(version_id__in=versions)
+    for pk, folder, minimum in rows.values_list("version_id", "folder", "minimum"):
+        found.setdefault(pk, []).append((folder, minimum))
+    for place, one in live.items():
+        for folder, minimum in found.get(one.version_id, ()):
+            yield place, folder, minimum
 
 
 def shown_to(team_id: UUID, live: Mapping[str, str], private: Mapping[str, UUID]) -> dict[str, str]:

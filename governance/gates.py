@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from catalog.availability import missing_dependencies
 from catalog.clearance import Gate
 from catalog.models import Environment, Version
@@ -37,14 +39,15 @@ def subject_of(version: Version) -> Subject:
 
 def check_gates(version: Version, environment: Environment) -> tuple[Gate, ...]:
     """Every gate with what it saw; a release starts only when all of them hold."""
-    return (
-        *gates_of(policy_of(environment), subject_of(version)),
-        _dependencies(version, environment),
-    )
+    return judge_gates(version, environment, missing_dependencies(version, environment))
 
 
-def _dependencies(version: Version, environment: Environment) -> Gate:
-    missing = missing_dependencies(version, environment)
+def judge_gates(version: Version, environment: Environment, missing: Sequence[str]) -> tuple[Gate, ...]:
+    """The same where it is known already which dependencies are missing, as of many releases at once."""
+    return (*gates_of(policy_of(environment), subject_of(version)), _dependencies(missing))
+
+
+def _dependencies(missing: Sequence[str]) -> Gate:
     if missing:
         return Gate("dependencies", False, " ".join(missing))
     return Gate("dependencies", True, "Every skill that it depends on is live here.")

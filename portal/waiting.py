@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,11 +10,11 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from catalog.access import Powers, releases_to_decide, releases_to_start, visible_releases
 from catalog.appeals import appeals_to_decide
-from catalog.availability import unmet
+from catalog.availability import missing_of
 from catalog.models import Appeal, Approval, Release, State
 from governance.approvals import holds
-from governance.gates import policy_of, subject_of
-from governance.policy import gates_of, needs_of
+from governance.gates import judge_gates, policy_of, subject_of
+from governance.policy import needs_of
 
 MOST = 100
 
@@ -56,14 +56,14 @@ def inbox_of(powers: Powers) -> Inbox:
     start = _rows(releases_to_start(powers).filter(state=State.APPROVED))
     mine = _rows(visible_releases(powers).filter(proposer_id=powers.user_id, state__in=open_ones))
     known = {one.pk for one in start}
-    live = _live([*decide, *start, *approved, *mine])
-    starting = [_waiting(one, live) for one in start]
+    rows = _waitings([*decide, *start, *approved, *mine])
+    starting = [rows[one.pk] for one in start]
     return Inbox(
-        decide=tuple(_waiting(one, live) for one in decide),
+        decide=tuple(rows[one.pk] for one in decide),
         start=tuple(row for row in starting if not row.shut),
         blocked=tuple(row for row in starting if row.shut),
-        approved=tuple(_waiting(one, live) for one in approved),
-        mine=tuple(_waiting(one, live) for one in mine if one.pk not in known),
+        approved=tuple(rows[one.pk] for one in approved),
+        mine=tuple(rows[one.pk] for one in mine if one.pk not in known),
     )
 
 
@@ -78,10 +78,9 @@ def count_waiting(powers: Powers) -> int:
     """How many releases and appeals wait for this user, to be decided or started, up to `MOST` of each."""
     if not (powers.is_approver or powers.is_publisher):
         return 0
-    start = _rows(releases_to_start(powers).filter(state=State.APPROVED))
-    live = _live(start)
+    start = _waitings(_rows(releases_to_start(powers).filter(state=State.APPROVED)))
     appeals = appeals_to_decide(powers)[:MOST].count() if powers.is_approver else 0
-    return len(_decide(powers)[0]) + sum(not _waiting(one, live).shut for one in start) + appeals
+    return len(_decide(powers)[0]) + sum(not row.shut for row in start.values()) + appeals
 
 
 def _decide(powers: Powers) -> tuple[list[Release], list[Release]]:
@@ -105,36 +104,44 @@ def _held(release: Release) -> list[Approval]:
 
 def _rows(releases: QuerySet[Release]) -> list[Release]:
     """The oldest of these, with all that a row shows."""
-    related = releases.select_related("environment", "skill__team", "version__publisher", "proposer")
+    related = releases.select_related(
+        "environment", "skill__team", "version__publisher", "version__skill", "proposer"
+    )
     approvals = Prefetch("approvals", Approval.objects.filter(voided_at=None), to_attr="signed")
     found = related.prefetch_related(approvals, "version__dependencies").order_by("proposed_at", "pk")
     return list(found[:MOST])
 
 
-def _live(releases: list[Release]) -> dict[tuple[UUID, str], str]:
-    """The live version by environment and folder name, of these skills and all that they depend on."""
-    folders = {release.skill.folder for release in releases}
-    folders |= {one.folder for release in releases for one in release.version.dependencies.all()}
-    if not folders:
+def _waitings(releases: list[Release]) -> dict[UUID, Waiting]:
+    """The releases with what holds them up, by their ids; a fixed number of queries for them all."""
+    known = {release.pk: release for release in releases}
+    live = _live(known.values())
+    missing = missing_of([(release.version, release.environment_id) for release in known.values()])
+    return {
+        pk: _waiting(release, live, missing[release.version_id, release.environment_id])
+        for pk, release in known.items()
+    }
+
+
+def _live(releases: Collection[Release]) -> dict[tuple[UUID, UUID], str]:
+    """The version that is live, by environment and skill."""
+    if not releases:
         return {}
     rows = Release.objects.filter(
         state=State.LIVE,
         environment__in={release.environment_id for release in releases},
-        skill__folder__in=folders,
-        skill__deleted_at=None,
-    ).values_list("environment_id", "skill__folder", "version__version")
-    return {(environment, folder): version for environment, folder, version in rows}
+        skill__in={release.skill_id for release in releases},
+    ).values_list("environment_id", "skill_id", "version__version")
+    return {(environment, skill): version for environment, skill, version in rows}
 
 
-def _waiting(release: Release, live: Mapping[tuple[UUID, str], str]) -> Waiting:
+def _waiting(release: Release, live: Mapping[tuple[UUID, UUID], str], missing: list[str]) -> Waiting:
+    gates = judge_gates(release.version, release.environment, missing)
     policy, subject = policy_of(release.environment), subject_of(release.version)
-    here = {folder: version for (where, folder), version in live.items() if where == release.environment_id}
-    wanted = {one.folder: one.minimum for one in release.version.dependencies.all()}
-    shut = [gate.detail for gate in gates_of(policy, subject) if not gate.passed]
     return Waiting(
         release=release,
         held=len(_held(release)),
         needed=needs_of(policy, subject).approvals,
-        shut=(*shut, *unmet(wanted, here)),
-        live=here.get(release.skill.folder, ""),
+        shut=tuple(gate.detail for gate in gates if not gate.passed),
+        live=live.get((release.environment_id, release.skill_id), ""),
     )

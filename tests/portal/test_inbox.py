@@ -8,8 +8,11 @@ import pytest
 from django.test import Client
 
 from catalog.access import powers_of, releases_to_decide, releases_to_start
-from catalog.models import Environment, Release, State, User
+from catalog.models import Environment, Release, Skill, State, User, Version
+from governance import approvals
+from governance.approvals import review
 from portal import waiting
+from tests import cast as crew
 from tests import make
 from tests.portal.answers import HTMX, text_of
 
@@ -95,6 +98,67 @@ def test_what_is_live_and_what_is_missing_is_shown(client: Client, cast: make.Ca
     text = inbox(client, cast.mara)
     assert "1.0.0 → 1.1.0" in text
     assert "order-find 1.0.0 or newer is needed; none is live." in text
+
+
+def needy(name: str, needs: str, *, cast: make.Cast) -> Version:
+    files = {
+        "manifest.yaml": make.manifest(name, more=f"dependencies: {{{needs}: 1.0.0}}\n"),
+        "run.py": b"x = 1\n",
+    }
+    return make.version(name, cast=cast, files=files)
+
+
+def test_a_dependency_that_is_unavailable_itself_shuts_the_gate_as_on_the_page(
+    client: Client, cast: make.Cast
+) -> None:
+    base = make.version("order-find", cast=cast)
+    live = make.release(base, "production", cast=cast)
+    make.release(needy("order.check", "order-find", cast=cast), "production", cast=cast)
+    approved = make.release(
+        needy("refund.issue", "order-check", cast=cast), "production", cast=cast, state=State.APPROVED
+    )
+    assert 'id="inbox-count">1<' in inbox(client, cast.otto)
+    approvals.roll_back(release=live, actor=crew.actor(cast.mara), reason="Wrong totals.", now=make.NOW)
+    (gate,) = review(Release.objects.get(pk=approved.pk)).shut
+    assert gate.detail == "order-check is needed, and is unavailable here itself."
+    text = inbox(client, cast.otto)
+    assert "Approved, but a gate is shut" in text
+    assert gate.detail in text
+    assert "1 shut" in text
+    assert 'id="inbox-count" hidden>' in text
+
+
+@pytest.mark.parametrize("state", ["yanked", "private"])
+def test_a_dependency_that_is_live_but_not_for_this_team_is_missing(
+    client: Client, cast: make.Cast, state: str
+) -> None:
+    base = make.version("order-find", team=cast.support, publisher=cast.sven)
+    make.release(base, "production", cast=cast, proposer=cast.sven)
+    make.release(
+        needy("refund.issue", "order-find", cast=cast), "production", cast=cast, state=State.APPROVED
+    )
+    assert "Approved, can be started by you" in inbox(client, cast.otto)
+    if state == "yanked":
+        Version.objects.filter(pk=base.pk).update(yanked_at=make.NOW)
+    else:
+        Skill.objects.filter(pk=base.skill_id).update(visibility=Skill.Visibility.TEAM)
+    text = inbox(client, cast.otto)
+    assert "Approved, but a gate is shut" in text
+    assert "order-find 1.0.0 or newer is needed; none is live." in text
+
+
+def test_queries_do_not_grow_with_what_is_needed(
+    client: Client, cast: make.Cast, django_assert_max_num_queries: Any
+) -> None:
+    for n in range(6):
+        make.release(make.version(f"base-{'abcdef'[n]}", cast=cast), "production", cast=cast)
+        version = needy(f"skill.{'abcdef'[n]}", f"base-{'abcdef'[n]}", cast=cast)
+        make.release(version, "production", cast=cast, state=State.APPROVED)
+    client.force_login(cast.otto)
+    with django_assert_max_num_queries(26):
+        answer = client.get("/inbox/", headers=HTMX)
+    assert text_of(answer).count("base-") == 0
+    assert 'id="inbox-count" hx-swap-oob="true">6<' in text_of(answer)
 
 
 def test_queries_do_not_grow_with_the_rows(
