@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog import honesty, semver
+from catalog.bundles.bundle import is_riskier
 from catalog.models import Version
-from catalog.models.skills import Risk
 
 DECLARED = ("risk_level", "stability", "permissions", "tags")
 
@@ -42,10 +42,7 @@ class Comparison:
     @property
     def riskier(self) -> bool:
         """Whether the effective risk is higher than it was."""
-        ranks = Risk.values
-        return self.before is not None and ranks.index(self.after.effective_risk) > ranks.index(
-            self.before.effective_risk
-        )
+        return self.before is not None and is_riskier(self.after.effective_risk, self.before.effective_risk)
 
 
 def compare(before: Version | None, after: Version) -> Comparison:

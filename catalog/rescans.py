@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 
 from catalog import access, blobs, journal
 from catalog.access import Powers
-from catalog.bundles.bundle import RISKS
+from catalog.bundles.bundle import is_riskier
 from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import Finding
 from catalog.bundles.reading import read_bundle
@@ -68,7 +68,7 @@ class Rescan:
     @property
     def riskier(self) -> bool:
         """Whether the suggested risk is higher than it was."""
-        return RISKS.index(self.risk_after) > RISKS.index(self.risk_before)
+        return is_riskier(self.risk_after, self.risk_before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from functools import reduce
-from operator import or_
+from datetime import datetime
 
-from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Count, F, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from catalog.models import Environment, Release, Skill, SkillTag, State, Team
-from catalog.models.skills import Risk
+from catalog.bundles.bundle import RISKS
+from catalog.models import SERVED, Environment, Release, Risk, Skill, SkillTag, State, Team
+from portal.filters import (
+    RISK_RANK,
+    in_environments,
+    in_states,
+    match_of,
+    state_releases,
+    tagged,
+    with_risk,
+    with_words,
+)
 
-SERVED = (State.LIVE, State.CANARY)
-RECENT_DAYS = 30
-MOST_WORDS = 8
 MOST_OPTIONS = 12
 FEW_MATCHES = 500
 SORTS = ("name", "published", "risk")
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文", "ru": "Русский", "ja": "日本語"}
-
-# The risk that counts is the higher of what is declared and what the scan suggests.
-RISK = Case(
-    When(Q(latest__risk_level="high") | Q(latest__suggested_risk="high"), then=Value(3)),
-    When(Q(latest__risk_level="medium") | Q(latest__suggested_risk="medium"), then=Value(2)),
-    When(latest__isnull=False, then=Value(1)),
-    default=Value(0),
-    output_field=IntegerField(),
-)
-RANKS: Mapping[str, int] = {"low": 1, "medium": 2, "high": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +104,9 @@ class Listing:
         if self.asked.sort == "published":
             return found.order_by(F("latest__published_at").desc(nulls_last=True), "name")
         if self.asked.sort == "risk":
-            return found.annotate(risk_rank=RISK).order_by("-risk_rank", "name")
+            return found.annotate(risk_rank=RISK_RANK).order_by("-risk_rank", "name")
         if self.asked.text and self.asked.sort != "name":
-            return found.annotate(match=_match(self.asked.text)).order_by("match", "name")
+            return found.annotate(match=match_of(self.asked.text)).order_by("match", "name")
         return found.order_by("name")
 
     def _narrowed(self, *, but: str = "") -> QuerySet[Skill]:
@@ -144,7 +139,7 @@ class Listing:
                 _("Risk"),
                 self._risks(),
                 {risk.value: str(risk.label) for risk in Risk},
-                order=("high", "medium", "low"),
+                order=RISKS[::-1],
             ),
             self._facet(
                 "environment",
@@ -185,13 +180,13 @@ class Listing:
     def _risks(self) -> dict[str, int]:
         rows = (
             self._narrowed(but="risk")
-            .annotate(risk_rank=RISK)
+            .annotate(risk_rank=RISK_RANK)
             .order_by()
             .values_list("risk_rank")
             .annotate(n=Count("pk"))
         )
         counts = dict(rows)
-        return {name: counts.get(rank, 0) for name, rank in RANKS.items()}
+        return {name: counts.get(rank, 0) for rank, name in enumerate(RISKS)}
 
     def _environments(self) -> dict[str, int]:
         rows = Release.objects.filter(state__in=SERVED, skill__in=self._narrowed(but="environment"))
@@ -236,73 +231,3 @@ def STATES() -> dict[str, str]:  # noqa: N802 - a table whose words depend on th
         State.PROPOSED.value: _("Waits for approval"),
         State.ROLLED_BACK.value: _("Rolled back, 30 days"),
     }
-
-
-def state_releases(environment: Environment | None, now: datetime) -> QuerySet[Release]:
-    """The releases that the facet of states counts: open ones, and rollbacks of the last days."""
-    recent = Q(state=State.ROLLED_BACK, changed_at__gte=now - timedelta(days=RECENT_DAYS))
-    releases = Release.objects.filter(Q(state__in=(State.CANARY, State.PROPOSED)) | recent)
-    return releases.filter(environment=environment) if environment else releases
-
-
-def with_words(skills: QuerySet[Skill], text: str) -> QuerySet[Skill]:
-    """Skills that have every word in name, description or a tag."""
-    for word in text.split()[:MOST_WORDS]:
-        tags = SkillTag.objects.filter(skill=OuterRef("pk")).filter(_holds("tag", word))
-        skills = skills.filter(
-            _holds("name", word) | _holds("folder", word) | _holds("latest__description", word) | Exists(tags)
-        )
-    return skills
-
-
-def with_risk(skills: QuerySet[Skill], risks: Iterable[str]) -> QuerySet[Skill]:
-    """Skills whose latest version has one of these risks."""
-    ranks = [RANKS[risk] for risk in risks if risk in RANKS]
-    return skills.annotate(asked_rank=RISK).filter(asked_rank__in=ranks)
-
-
-def in_environments(
-    skills: QuerySet[Skill], names: Iterable[str], *, states: Iterable[str] = SERVED
-) -> QuerySet[Skill]:
-    """Skills of which a version is served in one of the environments, or has a release in these states."""
-    return _with_release(skills, Release.objects.filter(environment__name__in=list(names)), states)
-
-
-def anywhere(skills: QuerySet[Skill], *, states: Iterable[str]) -> QuerySet[Skill]:
-    """Skills with a release in one of the states, wherever it is and however old."""
-    return _with_release(skills, Release.objects.all(), states)
-
-
-def _with_release(
-    skills: QuerySet[Skill], releases: QuerySet[Release], states: Iterable[str]
-) -> QuerySet[Skill]:
-    return skills.filter(Exists(releases.filter(skill=OuterRef("pk"), state__in=list(states))))
-
-
-def in_states(
-    skills: QuerySet[Skill], states: Iterable[str], *, environment: Environment | None, now: datetime
-) -> QuerySet[Skill]:
-    """Skills with a release in one of the states."""
-    return _with_release(skills, state_releases(environment, now), states)
-
-
-def tagged(skills: QuerySet[Skill], tags: Iterable[str]) -> QuerySet[Skill]:
-    """Skills that carry one of the tags."""
-    return skills.filter(Exists(SkillTag.objects.filter(skill=OuterRef("pk"), tag__in=list(tags))))
-
-
-def _holds(column: str, word: str) -> Q:
-    """The column contains the word. SQLite folds the case of ASCII alone, so other forms are tried too."""
-    forms = {word} if word.isascii() else {word, word.lower(), word.capitalize(), word.upper()}
-    return reduce(or_, (Q(**{f"{column}__icontains": form}) for form in sorted(forms)))
-
-
-def _match(text: str) -> Case:
-    """How well the name fits: itself, its start, within, elsewhere."""
-    return Case(
-        When(Q(name__iexact=text) | Q(folder__iexact=text), then=Value(0)),
-        When(Q(name__istartswith=text) | Q(folder__istartswith=text), then=Value(1)),
-        When(Q(name__icontains=text), then=Value(2)),
-        default=Value(3),
-        output_field=IntegerField(),
-    )

@@ -18,6 +18,11 @@ STABILITIES: tuple[Stability, ...] = ("experimental", "stable", "deprecated")
 PERMISSIONS = ("network", "filesystem.read", "filesystem.write", "shell", "secrets", "send")
 
 
+def is_riskier(risk: str, other: str) -> bool:
+    """Whether a risk level is above another one."""
+    return RISKS.index(risk) > RISKS.index(other)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, slots=True)
 class TestCase:
     """One case of a suite (`manifest.md`, Test cases); `expect` holds at least one entry."""

@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog.access import visible_skills
-from catalog.models import Release, Skill, State
+from catalog.bundles.bundle import RISKS
+from catalog.models import SERVED, Release, Skill, State
 from portal import access
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
@@ -17,7 +18,7 @@ from portal.api.errors import Problem
 from portal.api.idempotency import once
 from portal.api.ownership import change_skill, remove_skill, show_ownership
 from portal.api.paging import page_of
-from portal.listing import RANKS, SERVED, anywhere, in_environments, tagged, with_risk, with_words
+from portal.filters import anywhere, in_environments, tagged, with_risk, with_words
 
 
 @described(
@@ -90,8 +91,8 @@ def _filtered(request: Request, skills: QuerySet[Skill]) -> QuerySet[Skill]:
     if tag := asked.get("tag"):
         skills = tagged(skills, [tag])
     if risk := asked.get("risk"):
-        if risk not in RANKS:
-            raise Problem("field-invalid", f"risk is not one of {', '.join(RANKS)}.")
+        if risk not in RISKS:
+            raise Problem("field-invalid", f"risk is not one of {', '.join(RISKS)}.")
         skills = with_risk(skills, [risk])
     status = asked.get("status")
     states = (status,) if status else SERVED
