@@ -19,7 +19,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from catalog import access, releases, resolution, tokens
+from catalog import access, releases, resolution, resources, tokens
 from catalog.advertisement import BadTemplate
 from governance import approvals
 from portal.access import NotFound
@@ -71,6 +71,9 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     approvals.NotConfirmed: (422, "confirmation-missing"),
     approvals.ReasonMissing: (422, "reason-missing"),
     resolution.Gone: (410, "version-gone"),
+    resources.LeavesBundle: (400, "path-traversal"),
+    resources.NoSuchFile: (404, "resource-not-found"),
+    resources.Ambiguous: (409, "resource-ambiguous"),
     tokens.BadToken: (422, "token-invalid"),
     BadTemplate: (422, "template-invalid"),
     RequestDataTooBig: (413, "body-too-large"),

@@ -6,7 +6,6 @@ import mimetypes
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
-from urllib.parse import unquote
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -25,6 +24,7 @@ from catalog.advertisement import (
 from catalog.instructions import instructions_of
 from catalog.pins import read_version
 from catalog.resolution import Feed, feed_of
+from catalog.resources import find_resource
 from catalog.snapshots import Served, ServedFile
 from governance.models import ReadCount
 from governance.usage import count_reads
@@ -228,41 +228,6 @@ def _count(request: Request, seen: Feed, version_ids: tuple[str, ...], read: Rea
             read=read,
             now=timezone.now(),
         )
-
-
-def find_resource(one: Served, path: str) -> ServedFile:
-    """The file at the exact path, else the one of that bare name under references/ or assets/.
-
-    Raises Problem: 400 for a path that leaves the bundle, 404, or 409 where both folders have it.
-    """
-    if leaves_bundle(path):
-        raise Problem("path-traversal", f"The path {path[:200]} leaves the bundle.")
-    by_path = {file.path: file for file in one.files}
-    path = path.removeprefix("./")
-    if path in by_path:
-        return by_path[path]
-    found = [
-        by_path[f"{folder}/{path}"] for folder in ("references", "assets") if f"{folder}/{path}" in by_path
-    ]
-    if len(found) > 1:
-        raise Problem(
-            "resource-ambiguous", f"{path} is in references/ and in assets/; name the folder.", status=409
-        )
-    if not found:
-        raise Problem(
-            "resource-not-found", f"{one.folder} {one.version} has no file {path[:200]}.", status=404
-        )
-    return found[0]
-
-
-def leaves_bundle(path: str) -> bool:
-    """Whether the path would leave a folder that it is joined to, also once it is decoded again."""
-    for _ in range(3):
-        parts = path.replace("\\", "/").split("/")
-        if ".." in parts or parts[0] == "" or ":" in parts[0]:
-            return True
-        path = unquote(path)
-    return False
 
 
 def _resource(file: ServedFile) -> dict[str, Any]:
