@@ -21,7 +21,7 @@ from catalog.access import (
     visible_versions,
 )
 from catalog.journal import Actor
-from catalog.models import Agent, Release, Skill, User, Version
+from catalog.models import Agent, Appeal, Release, Skill, User, Version, VersionFinding
 
 NEAR_NAMES = 3
 
@@ -80,6 +80,30 @@ def version_read(request: HttpRequest, name: str, version: str) -> Version:
         raise NotFound(_("There is no version %(version)s of %(name)s") % told)
     found.skill = skill
     return found
+
+
+def finding_read(request: HttpRequest, name: str, version: str, fingerprint: str) -> VersionFinding:
+    """The finding of a version by its fingerprint."""
+    row = version_read(request, name, version)
+    finding = row.findings.filter(fingerprint=fingerprint).first()
+    if finding is None:
+        raise NotFound(_("There is no such finding in %(version)s") % {"version": str(row)[:100]})
+    finding.version = row
+    return finding
+
+
+def appeal_read(request: HttpRequest, appeal_id: UUID) -> Appeal:
+    """The appeal with its version, the skill and the people."""
+    appeal = (
+        Appeal.objects.filter(pk=appeal_id, version__in=visible_versions(powers(request)))
+        .select_related(
+            "version__skill__team", "version__skill__latest", "version__skill__owner", "by", "decided_by"
+        )
+        .first()
+    )
+    if appeal is None:
+        raise NotFound(_("There is no such appeal"))
+    return appeal
 
 
 def release_read(request: HttpRequest, release_id: UUID) -> Release:

@@ -19,7 +19,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from catalog import access, releases, resolution, resources, tokens
+from catalog import access, appeals, releases, resolution, resources, tokens
 from catalog.advertisement import BadTemplate
 from governance import approvals
 from portal.access import NotFound
@@ -70,6 +70,7 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     releases.NotCleared: (409, "gates-shut"),
     approvals.NotConfirmed: (422, "confirmation-missing"),
     approvals.ReasonMissing: (422, "reason-missing"),
+    appeals.NotAppealable: (409, "not-appealable"),
     resolution.Gone: (410, "version-gone"),
     resources.LeavesBundle: (400, "path-traversal"),
     resources.NoSuchFile: (404, "resource-not-found"),

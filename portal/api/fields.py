@@ -10,6 +10,8 @@ from portal.api.errors import Problem
 
 LONGEST = 20_000
 LONGEST_NAME = 64
+LONGEST_REASON = 2000
+REASON_MISSING = "Give a reason; it is kept in the audit log."
 MOST_NAMES = 100
 
 
@@ -35,6 +37,14 @@ class Fields:
         if len(value) > longest:
             self.wrong(name, f"{name} has {len(value)} characters; at most {longest} are taken.")
         return value
+
+    def reason(self, *, needed: bool = True, missing: str = REASON_MISSING) -> str:
+        """The text of `reason`, bounded as on the pages; raises Problem for this and every field before it."""
+        reason = self.text("reason", longest=LONGEST_REASON).strip()
+        self.check()
+        if needed and not reason:
+            raise Problem("reason-missing", missing, status=422)
+        return reason
 
     def choice(self, name: str, choices: Sequence[str]) -> str | None:
         """One of the choices, None where it is absent."""

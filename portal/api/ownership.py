@@ -35,7 +35,7 @@ from portal.api.idempotency import once
 def skill_transfer(request: Request, name: str) -> Response:
     """Give a skill to another team."""
     skill, fields = access.skill_read(request, name), Fields(request.data)
-    slug, reason = fields.text("team", needed=True, longest=64), _reason(fields)
+    slug, reason = fields.text("team", needed=True, longest=64), fields.reason()
     team = Team.objects.filter(slug=slug).first()
     if team is None:
         raise Problem("team-unknown", f"There is no team {slug!r}.", status=422)
@@ -65,8 +65,7 @@ def change_skill(request: Request, skill: Skill) -> Skill:
 def remove_skill(request: Request, skill: Skill) -> Skill:
     """Delete a skill; 409 where others depend on it, unless `although_needed`. In the query or the body."""
     fields = Fields({**request.query_params.dict(), **Fields(request.data).data})
-    although_needed, reason = fields.flag("although_needed"), fields.text("reason", longest=2000).strip()
-    fields.check()
+    although_needed, reason = fields.flag("although_needed"), fields.reason(needed=False)
     try:
         return delete_skill(
             skill=skill,
@@ -90,14 +89,6 @@ def show_ownership(skill: Skill) -> dict[str, Any]:
         "maintainers": sorted(one.username for one in skill.maintainers.all()),
         "deleted_at": skill.deleted_at,
     }
-
-
-def _reason(fields: Fields) -> str:
-    reason = fields.text("reason", longest=2000).strip()
-    fields.check()
-    if not reason:
-        raise Problem("reason-missing", "Give a reason; it is kept in the audit log.", status=422)
-    return reason
 
 
 def _people(*names: str) -> list[User]:

@@ -8,6 +8,7 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView
 
 from portal.api import (
+    appeals,
     audit_log,
     comparison,
     errors,
@@ -16,6 +17,7 @@ from portal.api import (
     ownership,
     publish,
     releases,
+    rescans,
     skills,
     traces,
     versions,
@@ -46,10 +48,23 @@ urlpatterns = [
         name="api-version-bundle",
     ),
     path(
+        "skills/<str:name>/versions/<str:version>/rescan",
+        rescans.version_rescan,
+        name="api-version-rescan",
+    ),
+    path(
+        "skills/<str:name>/versions/<str:version>/findings/<str:finding_id>/appeal",
+        appeals.finding_appeal,
+        name="api-finding-appeal",
+    ),
+    path(
         "skills/<str:name>/versions/<str:version>/<str:action>",
         versions.version_act,
         name="api-version-act",
     ),
+    path("appeals", appeals.appeal_list, name="api-appeal-list"),
+    path("appeals/<uuid:appeal_id>", appeals.appeal_detail, name="api-appeal-detail"),
+    path("appeals/<uuid:appeal_id>/<str:decision>", appeals.appeal_decide, name="api-appeal-decide"),
     path("releases", releases.release_list, name="api-release-list"),
     path("releases/<uuid:release_id>", releases.release_detail, name="api-release-detail"),
     path("releases/<uuid:release_id>/<str:action>", releases.release_act, name="api-release-act"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -51,12 +51,13 @@ def version_detail(request: Request, name: str, version: str) -> Response:
     """A version with its findings and files."""
     found = access.version_read(request, name, version)
     files = found.files.values("path", "executable", "blob_id", "blob__size").order_by("path")
-    findings = found.findings.values("code", "severity", "path", "line", "message", "hint")
+    appeals = dict(found.appeals.values_list("fingerprint", "state"))
+    findings = found.findings.values("fingerprint", "code", "severity", "path", "line", "message", "hint")
     return Response(
         {
             **show_version(found),
             **public_card(found.fields),
-            "findings": list(findings.order_by("pk")),
+            "findings": [_show_finding(finding, appeals) for finding in findings.order_by("pk")],
             "runtimes": found.runtimes,
             "files": [
                 {
@@ -127,11 +128,7 @@ def version_act(request: Request, name: str, version: str, action: str) -> Respo
     scope, act = ACTIONS[action]
     if scope not in bearer_of(request).scopes:
         raise Problem("scope-missing", f"The token lacks the scope {scope}.", status=403)
-    found, fields = access.version_read(request, name, version), Fields(request.data)
-    reason = fields.text("reason").strip()
-    fields.check()
-    if not reason:
-        raise Problem("reason-missing", "Give a reason; it is kept in the audit log.", status=422)
+    found, reason = access.version_read(request, name, version), Fields(request.data).reason()
     changed = act(version=found, actor=actor_of(request), reason=reason, now=timezone.now())
     return Response(show_version(changed))
 
@@ -141,6 +138,12 @@ ACTIONS: dict[str, tuple[str, Callable[..., Version]]] = {
     "deprecate": ("publish", lifecycle.deprecate),
     "revoke": ("admin", lifecycle.revoke),
 }
+
+
+def _show_finding(finding: dict[str, Any], appeals: Mapping[str, str]) -> dict[str, Any]:
+    """A finding with the id by which it is appealed, and the state of the last appeal."""
+    fingerprint = finding.pop("fingerprint")
+    return {"id": fingerprint, **finding, "appeal": appeals.get(fingerprint)}
 
 
 def _readable(request: Request, name: str, version: str) -> Version:

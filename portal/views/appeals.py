@@ -13,10 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from catalog import appeals
-from catalog.access import NotAllowed, visible_versions
+from catalog.access import NotAllowed
 from catalog.models import Appeal
 from portal import access
-from portal.access import NotFound
 from portal.forms.skills import ReasonForm
 from portal.frames import skill_frame
 from portal.version_report import version_report
@@ -25,10 +24,8 @@ from portal.version_report import version_report
 @require_http_methods(["GET", "HEAD", "POST"])
 def finding_appeal(request: HttpRequest, name: str, version: str, fingerprint: str) -> HttpResponse:
     """Say why a warning is wrong here."""
-    row = access.version_read(request, name, version)
-    finding = row.findings.filter(fingerprint=fingerprint).first()
-    if finding is None:
-        raise NotFound(_("There is no such finding in %(version)s") % {"version": str(row)[:100]})
+    finding = access.finding_read(request, name, version, fingerprint)
+    row = finding.version
     if not appeals.may_appeal(access.powers(request), row.skill):
         raise NotAllowed(_("Appealing needs the role publisher in %(team)s.") % {"team": row.skill.team.name})
     form = ReasonForm(request.POST if request.method == "POST" else None)
@@ -53,7 +50,7 @@ def finding_appeal(request: HttpRequest, name: str, version: str, fingerprint: s
 @require_http_methods(["GET", "HEAD", "POST"])
 def appeal_detail(request: HttpRequest, appeal_id: UUID) -> HttpResponse:
     """One appeal with its finding; a POST decides it (`decision` is grant or refuse)."""
-    appeal = _read(request, appeal_id)
+    appeal = access.appeal_read(request, appeal_id)
     refusal = appeals.why_not_decide(appeal, access.powers(request))
     form = _DecisionForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -82,19 +79,6 @@ class _DecisionForm(forms.Form):
         super().clean()
         if self.cleaned_data.get("decision") == "refuse" and not self.cleaned_data.get("note"):
             self.add_error("note", _("Say why; the publisher reads it."))
-
-
-def _read(request: HttpRequest, appeal_id: UUID) -> Appeal:
-    found = (
-        Appeal.objects.filter(pk=appeal_id, version__in=visible_versions(access.powers(request)))
-        .select_related(
-            "version__skill__team", "version__skill__latest", "version__skill__owner", "by", "decided_by"
-        )
-        .first()
-    )
-    if found is None:
-        raise NotFound(_("There is no such appeal"))
-    return found
 
 
 def _decide(request: HttpRequest, appeal: Appeal, form: _DecisionForm) -> HttpResponse:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from portal.api.shapes.appeals import APPEAL, DECIDE, RESCAN
 from portal.api.shapes.cards import FILE
 from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
@@ -78,6 +79,11 @@ SHAPES: dict[str, Shape] = {
     "Settle": SETTLE,
     "Transfer": record(team=TEXT, reason=TEXT),
     "Reason": record(reason=TEXT),
+    "Nothing": record(),
+    "Appeal": APPEAL,
+    "AppealPage": page("Appeal"),
+    "Decide": DECIDE,
+    "Rescan": RESCAN,
     "Propose": PROPOSE,
     "Act": ACT,
     "Release": RELEASE,

@@ -17,14 +17,15 @@ from portal.api.shapes.words import (
     ref,
 )
 
-FINDING = record(
-    code=TEXT,
-    severity=one_of("error", "warning", "advice"),
-    path=TEXT,
-    line=maybe(INTEGER),
-    message=TEXT,
-    hint=TEXT,
-)
+FINDING_FIELDS: dict[str, Shape] = {
+    "code": TEXT,
+    "severity": one_of("error", "warning", "advice"),
+    "path": TEXT,
+    "line": maybe(INTEGER),
+    "message": TEXT,
+    "hint": TEXT,
+}
+FINDING = record(**FINDING_FIELDS)
 RUNTIMES = {
     "type": "object",
     "additionalProperties": record(verdict=one_of("loads", "loss", "fails"), notes=TEXTS),

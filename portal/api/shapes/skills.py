@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from portal.api.shapes.appeals import APPEAL_STATE
 from portal.api.shapes.cards import CARD, RISK, STABILITY
-from portal.api.shapes.publishing import RUNTIMES
+from portal.api.shapes.publishing import FINDING_FIELDS, RUNTIMES
 from portal.api.shapes.words import (
     BOOLEAN,
     INTEGER,
@@ -79,7 +80,7 @@ VERSION_FIELDS: dict[str, Shape] = {
 VERSION = record(
     **VERSION_FIELDS,
     **CARD,
-    findings=listed(ref("Finding")),
+    findings=listed(record(id=SHA256, **FINDING_FIELDS, appeal=maybe(APPEAL_STATE))),
     runtimes=RUNTIMES,
     files=listed(ref("File")),
 )
