@@ -16,7 +16,7 @@ from catalog.models import SERVED, Release, Role, Skill, Version
 from catalog.resolution import folder_of
 from catalog.snapshots import ARMS
 from governance.calls import BadCall, Reported, Task, read_call, read_task
-from governance.masks import masker
+from governance.masks import masker, stored_id
 from governance.models import Call, CallDetail, SubjectTag, TaskOutcome
 from governance.storable import storable
 
@@ -162,8 +162,8 @@ def _write_tasks(tasks: Sequence[Task], *, agent_id: UUID, environment_id: UUID,
         TaskOutcome(
             agent_id=agent_id,
             environment_id=environment_id,
-            task_id=_masked_id(task.task_id),
-            trace_id=_masked_id(task.trace_id),
+            task_id=stored_id("task_id", task.task_id),
+            trace_id=stored_id("trace_id", task.trace_id),
             completed=task.completed,
             calls=task.calls,
             replans=task.replans,
@@ -173,11 +173,6 @@ def _write_tasks(tasks: Sequence[Task], *, agent_id: UUID, environment_id: UUID,
     ]
     rows.sort(key=lambda row: row.task_id)
     TaskOutcome.objects.bulk_create(rows, ignore_conflicts=True)
-
-
-def _masked_id(text: str) -> str:
-    masked: str = storable(masker().mask_text(text).value)
-    return masked[:200]
 
 
 def readable_calls(powers: Powers) -> QuerySet[Call]:

@@ -6,7 +6,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from governance.models import SubjectTag
+from governance.models import Call, SubjectTag, TaskOutcome
 from tests import make
 from tests.portal.api.callers import Caller
 from tests.portal.api.conftest import caller
@@ -72,6 +72,12 @@ def test_a_masked_id_is_found_by_what_it_was(desk: Caller, cast: make.Cast) -> N
     assert lena.get(f"traces/{MAIL}").json()["calls"][0]["call_id"] == "c-1"
     assert len(lena.get(f"traces?q={MAIL}").json()["items"]) == 1
     assert report(desk, call(trace_id=MAIL))["duplicates"] == 1
+
+
+@pytest.mark.parametrize("trace_id", ["13800138000", "4915112345678", MAIL])
+def test_a_task_names_its_trace_as_the_calls_do(desk: Caller, trace_id: str) -> None:
+    report(desk, call(trace_id=trace_id), tasks=[{"task_id": "t", "trace_id": trace_id, "completed": True}])
+    assert TaskOutcome.objects.get().trace_id == Call.objects.get().trace_id
 
 
 def test_a_refusal_does_not_repeat_what_was_sent(desk: Caller) -> None:
