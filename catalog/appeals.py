@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from catalog import access, journal
 from catalog.access import Powers
@@ -46,6 +46,13 @@ def appeals_to_decide(powers: Powers) -> QuerySet[Appeal]:
     waiting = Appeal.objects.filter(scope, version__in=seen, state=Appeal.State.WAITING)
     others = waiting.exclude(by_id=powers.user_id).exclude(version__publisher_id=powers.user_id)
     return others.order_by("at", "pk")
+
+
+def appeals_made(powers: Powers) -> QuerySet[Appeal]:
+    """The appeals that this user made, of versions that they still see: those that wait first, then the newest."""
+    seen = access.visible_versions(powers)
+    mine = Appeal.objects.filter(by_id=powers.user_id, version__in=seen)
+    return mine.order_by(F("decided_at").desc(nulls_first=True), "-at", "-pk")
 
 
 def appeal(*, finding: VersionFinding, actor: Actor, reason: str, now: datetime) -> Appeal:

@@ -58,11 +58,15 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """The changed lines of a file with their neighbours; none where it cannot be compared."""
+    """The changed lines of a file with their neighbours; none where it cannot be compared.
+
+    `change` is added, removed or changed: in which of the versions the file is.
+    """
 
     path: str
     lines: tuple[DiffLine, ...] = ()
     cut: bool = False
+    change: str = "changed"
 
     @property
     def added(self) -> int:
@@ -90,7 +94,8 @@ def diff_change(before: Version, after: Version, path: str, change: str) -> Diff
     """Compare a file that is in both, or in one alone; `change` is added, removed or changed."""
     old = [] if change == "added" else _text(before, path)
     new = [] if change == "removed" else _text(after, path)
-    return Diff(path) if old is None or new is None else _diff(path, old, new)
+    diff = Diff(path) if old is None or new is None else _diff(path, old, new)
+    return replace(diff, change=change)
 
 
 def _diff(path: str, old: list[str], new: list[str]) -> Diff:

@@ -51,7 +51,7 @@ def head_of(tree: Tree, name: str) -> File | None:
 def heads_of(tree: Tree, sheet: Sheet | None = None, typed: dict[str, str] | None = None) -> tuple[Head, ...]:
     """The heads of a bundle to be edited; what was `typed` stands in the place of what the bundle holds."""
     found = ((name, head_of(tree, name)) for name in HEADS)
-    return tuple(_head(name, file, sheet, (typed or {}).get(name, "")) for name, file in found if file)
+    return tuple(_head(name, file, sheet, (typed or {}).get(name)) for name, file in found if file)
 
 
 def heads_typed(typed: dict[str, str], sheet: Sheet | None = None) -> tuple[Head, ...]:
@@ -62,7 +62,7 @@ def heads_typed(typed: dict[str, str], sheet: Sheet | None = None) -> tuple[Head
 
 def mend(tree: Tree, typed: dict[str, str]) -> Tree:
     """The bundle with what was typed; a head whose text is the same keeps its bytes."""
-    texts = {file.path: text for name, text in typed.items() if text and (file := head_of(tree, name))}
+    texts = {file.path: text for name, text in typed.items() if (file := head_of(tree, name))}
     files = tuple(_mended(file, texts.get(file.path)) for file in tree.files)
     return Tree(tree.folder, files, tree.findings)
 
@@ -93,10 +93,10 @@ def _mended(file: File, typed: str | None) -> File:
     return File(file.path, text.encode("utf-8", "replace"))
 
 
-def _head(name: str, file: File, sheet: Sheet | None, typed: str) -> Head:
+def _head(name: str, file: File, sheet: Sheet | None, typed: str | None) -> Head:
     found = next((one for one in sheet.files if one.path == file.path), None) if sheet else None
-    text = plain_ends(typed) or readable(file.content)
-    if not typed and found and any(item.finding.code in SILENT for item in found.items):
+    text = readable(file.content) if typed is None else plain_ends(typed)
+    if typed is None and found and any(item.finding.code in SILENT for item in found.items):
         return Head(name, file.path, "", refusal="secret")
     if text is None:
         return Head(name, file.path, "", refusal="text")
@@ -113,5 +113,5 @@ def _numbers(count: int, found: FileItems | None) -> tuple[Number, ...]:
 
 
 def typed_in(texts: Iterable[tuple[str, object]]) -> dict[str, str]:
-    """What was typed, by the name of its field; nothing for an empty one."""
-    return {name: str(text) for name, text in texts if name in HEADS and str(text).strip()}
+    """What was typed, by the name of its field; a head that was emptied is empty, one that was not sent is not there."""
+    return {name: str(text) for name, text in texts if name in HEADS}

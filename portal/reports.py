@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from catalog.bundles.characters import shown
@@ -50,6 +51,13 @@ class BundleReport:
     def stored(self) -> bool:
         """Whether it is in the catalog now."""
         return self.publication.status in STORED and self.publication.row is not None
+
+    @property
+    def there(self) -> str:
+        """The address of the version that the catalog has by this name and number, "" where it has none."""
+        told = self.publication
+        known = told.status in {"unchanged", "conflict"} and told.version
+        return reverse("version-detail", args=[told.bundle.folder, told.version]) if known else ""
 
     @property
     def markdown(self) -> str:

@@ -129,7 +129,7 @@ class DeclarationForm(forms.Form):
     @property
     def typed(self) -> dict[str, str]:
         """The heads as they were mended, by the name of their field; of a form that is valid."""
-        return typed_in((name, self.cleaned_data[name]) for name in HEADS)
+        return typed_in((name, self.cleaned_data[name]) for name in HEADS if name in self.data)
 
 
 class PublishForm(DeclarationForm):
@@ -148,7 +148,13 @@ class PublishForm(DeclarationForm):
     text = forms.CharField(
         label=_("Or paste a SKILL.md"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
     )
-    team = TeamField(label=_("Team"), queryset=Team.objects.none(), to_field_name="slug", empty_label=None)
+    team = TeamField(
+        label=_("Team"),
+        queryset=Team.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        help_text=_("Owns the skill."),
+    )
     # Of which upload the heads were mended, and its name where it is one file alone.
     mended_base = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
     mended_alone = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)

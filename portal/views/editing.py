@@ -121,6 +121,7 @@ def _show(
         "version": version,
         "form": form,
         "bundle": report,
+        "refused": report is not None and status != 200,
         "heads": heads_of(tree, sheet, typed) or heads_typed(typed, sheet),
         "others": [file.path for file in tree.files if file.path not in HEAD_PATHS],
     }

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect, retarget
 
 from catalog.access import NotAllowed, teams_to_publish_for
-from catalog.models import Team
+from catalog.models import Team, Version
 from catalog.publishing import publish_upload
 from portal import access
 from portal.forms.publish import PublishForm
@@ -32,7 +32,8 @@ PAGE = "publish/publish.html"
 def publish(request: HttpRequest) -> HttpResponse:
     """The form; a POST publishes what it holds, unless that is not what was checked."""
     if request.method != "POST":
-        form = PublishForm(teams=_teams(request), initial=request.GET.dict())
+        teams = _teams(request)
+        form = PublishForm(teams=teams, initial=_last_team(request, teams) | request.GET.dict())
         return _show(request, form, status=200 if form.may_publish else 403)
     form = PublishForm(request.POST, request.FILES, teams=_teams(request))
     if not form.is_valid():
@@ -60,6 +61,13 @@ def publish_check(request: HttpRequest) -> HttpResponse:
 
 def _teams(request: HttpRequest) -> QuerySet[Team]:
     return teams_to_publish_for(access.powers(request))
+
+
+def _last_team(request: HttpRequest, teams: QuerySet[Team]) -> dict[str, str]:
+    """The team to start from: the one that the user last published for, while they still may."""
+    mine = Version.objects.filter(publisher=access.actor(request).user, skill__team__in=teams)
+    last = mine.order_by("-pk").values_list("skill__team__slug", flat=True).first()
+    return {"team": last} if last else {}
 
 
 def _judge(request: HttpRequest, form: PublishForm, *, dry_run: bool) -> UploadReport:

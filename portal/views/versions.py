@@ -23,6 +23,7 @@ from catalog.models import BundleFile, Release, Skill, Version, VersionFinding
 from catalog.rescans import Rescan, may_rescan, rescan
 from portal import access
 from portal.access import NotFound
+from portal.comparing import rivals_of
 from portal.downloads import attachment, matches_etag, not_modified
 from portal.filetree import tree_of
 from portal.forms.skills import ReasonForm
@@ -97,6 +98,7 @@ def version_detail(request: HttpRequest, name: str, version: str) -> HttpRespons
         "form": ReasonForm(),
         "releases": row.releases.select_related("environment").order_by("environment__order", "-proposed_at"),
         "files": files,
+        "rivals": rivals_of(row),
         "dependencies": row.dependencies.order_by("folder"),
     }
     return render_part(request, "versions/version_detail.html", "tab", context)

@@ -46,6 +46,12 @@
   input.addEventListener("change", showChosen);
   showChosen();
 
+  /* Without its team nothing could be checked; once that is chosen, it is. */
+  form.addEventListener("change", (e) => {
+    if (e.target.id !== "id_team" || byId("report").querySelector("[data-checked]")) return;
+    if (input.files.length || byId("id_text").value.trim()) htmx.trigger(form, "check");
+  });
+
   /* Dropped files: the input lies over the zone and takes one by itself; more than one is told. */
   form.addEventListener("drop", (e) => {
     if (!e.target.closest(".drop")) return;

@@ -77,6 +77,9 @@
     if (form && "changed" in form.dataset && !form.contains(e.relatedTarget)) choose(form);
   });
 
+  /* ── a page that came back with errors begins at the first field that has one ── */
+  document.querySelector("#main [aria-invalid='true']")?.focus();
+
   /* ── files dropped on .drop go into its input ── */
   for (const [type, over] of [["dragover", true], ["dragleave", false], ["drop", false]])
     document.addEventListener(type, (e) => e.target.closest?.(".drop")?.classList.toggle("is-over", over));

@@ -98,3 +98,27 @@ def test_queries_do_not_grow(cast: Cast, django_assert_max_num_queries: DjangoAs
     appeal, client = made(cast), signed_in(cast.mara)
     with django_assert_max_num_queries(18):
         client.get(f"/appeals/{appeal.pk}/")
+
+
+def test_who_appealed_follows_it_in_the_inbox(cast: Cast) -> None:
+    page, client = f"/appeals/{made(cast).pk}/", signed_in(cast.ines)
+    assert page in text_of(client.get("/inbox/"))
+    assert "Your appeals" in text_of(client.get("/inbox/"))
+    for other in (cast.sven, cast.mara, cast.nora):
+        assert "Your appeals" not in text_of(signed_in(other).get("/inbox/"))
+    signed_in(cast.mara).post(page, {"decision": "refuse", "note": "The host is not ours."})
+    assert "Appeal refused" in text_of(client.get("/inbox/"))
+    assert "The host is not ours." in text_of(client.get("/inbox/"))
+    Skill.objects.update(deleted_at=make.NOW)
+    assert page not in text_of(client.get("/inbox/"))
+
+
+def test_a_refused_appeal_tells_why_on_the_version_and_can_be_made_again(cast: Cast) -> None:
+    page, client = f"/appeals/{made(cast).pk}/", signed_in(cast.ines)
+    assert "Appeal again" not in text_of(client.get(PAGE))
+    signed_in(cast.mara).post(page, {"decision": "refuse", "note": "The host is not ours."})
+    assert "The host is not ours." in text_of(client.get(PAGE))
+    assert "Appeal again" in text_of(client.get(PAGE))
+    client.post(address(), {"reason": "It is: see the inventory."})
+    assert Appeal.objects.filter(state="waiting").get().reason == "It is: see the inventory."
+    assert "Appeal again" not in text_of(client.get(PAGE))

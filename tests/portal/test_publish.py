@@ -325,3 +325,64 @@ def test_a_head_with_a_secret_is_not_shown_to_be_mended(ines: Client) -> None:
     answer = ines.post("/publish/check/", {"file": bad, "team": "payments"}, headers=HTMX)
     assert key not in text_of(answer)
     assert "a secret may be in it" in text_of(answer)
+
+
+def test_the_team_last_published_for_is_chosen_unless_the_link_names_another(
+    ines: Client, cast: make.Cast
+) -> None:
+    make.grant(cast.ines, Role.PUBLISHER, team=cast.support)
+    make.version("order-find", cast=cast, team=cast.support)
+    assert '<option value="support" selected>' in text_of(ines.get("/publish/"))
+    assert '<option value="payments" selected>' in text_of(ines.get("/publish/?team=payments"))
+    cast.ines.grants.filter(team=cast.support).delete()
+    assert "support" not in text_of(ines.get("/publish/"))
+
+
+def test_the_page_of_a_skill_leads_to_the_form_with_its_team(ines: Client, cast: make.Cast) -> None:
+    make.version(cast=cast)
+    assert 'href="/publish/?team=payments"' in text_of(ines.get("/skills/refund-check/"))
+
+
+def test_the_file_comes_first_then_the_text_in_its_place_then_the_team(ines: Client) -> None:
+    text = text_of(ines.get("/publish/"))
+    places = [text.index(f'id="id_{name}"') for name in ("file", "text", "team", "version", "risk_level")]
+    assert places == sorted(places)
+
+
+def test_a_report_can_be_marked_as_outdated_until_all_is_stored(ines: Client) -> None:
+    sent = {"team": "payments"}
+    checked = ines.post("/publish/check/", {"file": skill_md(), **sent}, headers=HTMX)
+    assert "This report is outdated." in text_of(checked)
+    assert "Check the form again" in text_of(checked)
+    several = {
+        "refund-check/SKILL.md": make.skill_md(version="1.0.0"),
+        "order-find/SKILL.md": make.skill_md("order-find", version="1.0.0"),
+    }
+    done = ines.post("/publish/", {"file": archive(several), **sent}, headers=HTMX)
+    assert "This report is outdated." not in text_of(done)
+    assert "Check the form again" not in text_of(done)
+
+
+def test_a_head_that_was_emptied_is_empty_and_stays_so_on_the_page(ines: Client) -> None:
+    first = ines.post("/publish/check/", {"file": skill_md(), "team": "payments"}, headers=HTMX)
+    sent = {"team": "payments", "skill_text": "", "mended_base": first.context["mended_base"]}
+    answer = ines.post("/publish/check/", {"file": skill_md(), **sent}, headers=HTMX)
+    assert "skill-md-empty" in text_of(answer)
+    assert "data-editor> </textarea>" in text_of(answer)
+    assert ines.post("/publish/", {"file": skill_md(), **sent}, headers=HTMX).status_code == 422
+    assert not Version.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "content", [make.skill_md(version="1.2.0"), make.skill_md(version="1.2.0", body="x\n")]
+)
+def test_a_version_that_is_there_is_led_to(ines: Client, content: bytes) -> None:
+    ines.post("/publish/", {"file": skill_md(), "team": "payments"})
+    answer = ines.post("/publish/check/", {"file": skill_md(content), "team": "payments"}, headers=HTMX)
+    assert 'href="/skills/refund-check/versions/1.2.0/"' in text_of(answer)
+    assert "Open refund-check 1.2.0 in the catalog" in text_of(answer)
+
+
+def test_a_name_that_is_not_there_leads_nowhere(ines: Client) -> None:
+    answer = ines.post("/publish/check/", {"file": skill_md(), "team": "payments"}, headers=HTMX)
+    assert "in the catalog</a>" not in text_of(answer)

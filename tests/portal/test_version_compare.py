@@ -98,8 +98,16 @@ def test_downwards_no_number_is_judged(cast: Cast) -> None:
 
 def test_the_same_version_twice_and_a_single_one(cast: Cast) -> None:
     client = signed_in(cast.nora)
-    assert "Nothing differs" in client.get(f"{ADDRESS}?from=1.0.0&to=1.0.0").content.decode()
+    same = client.get(f"{ADDRESS}?from=1.0.0&to=1.0.0").content.decode()
+    assert "Nothing differs" in same
+    assert "Both sides are the same version. Choose another one above." in same
+    assert "says nothing about this way" not in same
+    assert "Swap" not in same
     assert "There is nothing below it" in client.get(f"{ADDRESS}?to=1.0.0").content.decode()
+    make.version("order-find", cast=cast)
+    alone = client.get("/skills/order-find/compare/").content.decode()
+    assert "1.0.0 is the only version. A comparison needs a second one." in alone
+    assert "<select" not in alone
 
 
 def test_unknown_versions(cast: Cast) -> None:
@@ -134,3 +142,17 @@ def test_lines_that_are_left_out_are_counted() -> None:
     lines = diff_lines(old, [*old[:10], "new", *old[10:]])
     assert [(line.kind, line.count) for line in lines if line.kind == "fold"] == [("fold", 7), ("fold", 7)]
     assert diff_lines(old, old) == []
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "sides"),
+    [(b"\0a", b"\0b", ["1.2.0", "1.3.0"]), (None, b"\0b", ["1.3.0"]), (b"\0a", None, ["1.2.0"])],
+)
+def test_what_is_no_text_is_led_to_on_the_sides_that_have_it(
+    cast: Cast, here: bytes | None, there: bytes | None, sides: list[str]
+) -> None:
+    for number, content in (("1.2.0", here), ("1.3.0", there)):
+        make.version(number=number, cast=cast, files={"assets/a.bin": content} if content else {})
+    html = signed_in(cast.nora).get(f"{ADDRESS}?from=1.2.0&to=1.3.0&file=assets/a.bin").content.decode()
+    there_are = [n for n in ("1.2.0", "1.3.0") if f"/versions/{n}/files/assets/a.bin" in html]
+    assert there_are == sides

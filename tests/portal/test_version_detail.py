@@ -5,6 +5,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from catalog.models import Skill, Version
+from portal.comparing import Rival
 from tests import make
 from tests.make import Cast
 from tests.portal.pages import HTMX, is_page, signed_in
@@ -134,3 +135,20 @@ def test_outsiders_and_other_methods(client: Client, cast: Cast) -> None:
     assert signed_in(cast.ines).post(ADDRESS).status_code == 405
     Skill.objects.update(visibility=Skill.Visibility.TEAM)
     assert signed_in(cast.sven).get(ADDRESS).status_code == 404
+
+
+def test_leads_to_the_comparison_with_the_one_below_and_with_what_is_live(cast: Cast) -> None:
+    first = Version.objects.get()
+    newest = make.version("refund-check", "1.2.0", cast=cast)
+    make.version("refund-check", "1.1.0", cast=cast)
+    client = signed_in(cast.nora)
+    assert client.get(f"{ADDRESS[:-6]}1.2.0/").context["rivals"] == (Rival("1.1.0", ()),)
+    assert client.get(ADDRESS).context["rivals"] == ()
+    make.release(first, "staging", cast=cast)
+    make.release(first, "production", cast=cast)
+    make.release(newest, "development", cast=cast)
+    told = client.get(f"{ADDRESS[:-6]}1.2.0/")
+    assert told.context["rivals"] == (Rival("1.1.0", ()), Rival("1.0.0", ("Staging", "Production")))
+    assert "/skills/refund-check/compare/?from=1.1.0&amp;to=1.2.0" in told.content.decode()
+    assert "with 1.0.0, live in Staging, Production" in told.content.decode()
+    assert client.get(ADDRESS).context["rivals"] == (Rival("1.2.0", ("Development",)),)

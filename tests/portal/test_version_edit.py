@@ -158,3 +158,27 @@ def test_queries_do_not_grow(cast: Cast, django_assert_max_num_queries: DjangoAs
     client = signed_in(cast.ines)
     with django_assert_max_num_queries(MOST_QUERIES):
         client.get("/skills/refund-check/versions/1.1.0/edit/")
+
+
+def test_an_emptied_text_is_no_text_that_stayed(cast: Cast) -> None:
+    for do in ("check", "publish"):
+        answer = signed_in(cast.ines).post(ADDRESS, sent(skill_text="", do=do), headers=HTMX)
+        assert "skill-md-empty" in answer.content.decode()
+        assert answer.status_code == (422 if do == "publish" else 200)
+    assert Version.objects.count() == 1
+
+
+def test_a_refusal_says_that_nothing_was_published_and_what_to_do(cast: Cast) -> None:
+    client = signed_in(cast.ines)
+    taken = client.post(ADDRESS, sent(skill_text=text("1.0.0"), do="publish"), headers=HTMX).content.decode()
+    assert "Nothing was published" in taken
+    assert "Raise the number in the text, then publish." in taken
+    broken = client.post(ADDRESS, sent(skill_text="x", do="publish"), headers=HTMX).content.decode()
+    assert "Mend what stands below as an error, then publish." in broken
+    assert "Nothing was published" not in client.post(ADDRESS, sent(), headers=HTMX).content.decode()
+
+
+def test_the_report_can_be_marked_as_outdated_and_the_page_leads_back(cast: Cast) -> None:
+    client = signed_in(cast.ines)
+    assert "This report is outdated." in client.post(ADDRESS, sent(), headers=HTMX).content.decode()
+    assert 'href="/skills/refund-check/versions/1.0.0/">Back to 1.0.0' in client.get(ADDRESS).content.decode()
