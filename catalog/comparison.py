@@ -8,6 +8,7 @@ from typing import Any
 from catalog import honesty, semver
 from catalog.bundles.bundle import is_riskier
 from catalog.models import Version
+from catalog.schema_changes import Change, Side
 
 DECLARED = ("risk_level", "stability", "permissions", "tags")
 
@@ -73,7 +74,7 @@ class DeclaredChange:
 class SchemaChange:
     """A difference of a schema: on the side of callers (input) or of their readers (output)."""
 
-    side: honesty.Side
+    side: Side
     where: str
     what: str
     part: semver.Part
@@ -87,7 +88,7 @@ class Bump:
     one; `next` is the least honest number after `before`.
     """
 
-    changes: tuple[honesty.Change, ...]
+    changes: tuple[Change, ...]
     least: semver.Part
     named: semver.Part | None
     next: str
@@ -99,7 +100,7 @@ class Bump:
         return tuple(SchemaChange(side, one.where, one.what, one.part) for side, one in told if side)
 
     @property
-    def why(self) -> tuple[honesty.Change, ...]:
+    def why(self) -> tuple[Change, ...]:
         """The changes that call for `least`."""
         return tuple(one for one in self.changes if one.part == self.least)
 
@@ -139,7 +140,7 @@ def promised_by(version: Version) -> honesty.Declared:
     )
 
 
-def _side(where: str) -> honesty.Side | None:
+def _side(where: str) -> Side | None:
     if where.startswith("input_schema"):
         return "input"
     return "output" if where.startswith("output_schema") else None
