@@ -350,6 +350,8 @@ def test_killed_child_gives_its_task_back(workers: Workers, folder: Path) -> Non
         os.kill(int(child), signal.SIGKILL)
     workers.wait(lambda: workers.done() == [0])
     workers.wait(lambda: list_files(folder) == [], 5)
+    # The killed child had not come to its end: done once, and nothing is left to do it again.
+    assert (workers.done(), list_files(folder)) == ([0], [])
 
 
 @pytest.mark.slow

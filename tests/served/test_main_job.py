@@ -62,11 +62,20 @@ def test_a_skill_goes_from_a_file_to_an_agent_and_its_call_comes_back(
 
     publish(page, served, archive)
     release = propose(page, served)
+    assert re.fullmatch(rf"{re.escape(served.url)}/releases/[0-9a-f-]{{36}}/", release)
     decide(page, served, release)
     token = issue_token(page, served)
     read_and_report(page, served, token)
+    assert NAME in names_in_feed(served, token)
     see_the_call(page, served)
-    roll_back(page, served, release, token)
+    roll_back(page, served, release)
+    page.wait_for_timeout(2100)
+    assert NAME not in names_in_feed(served, token)
+
+
+def names_in_feed(served: Instance, token: str) -> list[str]:
+    """What the agent is served."""
+    return [skill["name"] for skill in ask(served, "feed?fields=name", token)["skills"]]
 
 
 def publish(page: Page, served: Instance, archive: Path) -> None:
@@ -165,8 +174,8 @@ def see_the_call(page: Page, served: Instance) -> None:
     assert "901820" not in page.content()
 
 
-def roll_back(page: Page, served: Instance, release: str, token: str) -> None:
-    """One dialog with a reason; the next poll no longer has it."""
+def roll_back(page: Page, served: Instance, release: str) -> None:
+    """One dialog with a reason."""
     sign_in(page, served, "approver2")
     page.goto(release)
     page.get_by_role("button", name="Take 1.0.0 out").click()
@@ -176,6 +185,3 @@ def roll_back(page: Page, served: Instance, release: str, token: str) -> None:
     dialog.get_by_label("Reason").fill("The lift is out of order.")
     dialog.get_by_role("button", name="Take 1.0.0 out").click()
     expect(page.get_by_text("Rolled back").first).to_be_visible()
-    page.wait_for_timeout(2100)
-    feed = ask(served, "feed?fields=name", token)
-    assert NAME not in [skill["name"] for skill in feed["skills"]]
