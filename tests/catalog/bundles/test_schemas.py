@@ -222,7 +222,8 @@ anything = st.recursive(
 
 @given(anything, anything)
 def test_nothing_raises(schema: Any, value: Any) -> None:
-    check_schema(schema, path="manifest.yaml", field="input_schema")
+    found = check_schema(schema, path="manifest.yaml", field="input_schema")
+    assert all(one.code and one.path == "manifest.yaml" for one in found)
     if isinstance(schema, dict) and not any(one[0] == "error" for one in check(schema)):
-        check_value(schema, value)
-    extra_fields(schema, value)
+        assert all(problem and pointer[:1] in {"", "/"} for pointer, problem in check_value(schema, value))
+    assert all(isinstance(name, str) for name in extra_fields(schema, value))
