@@ -8,10 +8,10 @@ from typing import Any
 
 from catalog.bundles.bundle import Bundle, Frontmatter, Manifest
 from catalog.bundles.files import File
+from catalog.bundles.reading import HEADS
 
 RESOURCE_FOLDERS = ("references/", "assets/")
 SCRIPT_FOLDER = "scripts/"
-HEADS = ("SKILL.md", "skill.md", "manifest.yaml")
 
 
 def card_of(bundle: Bundle) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from zipfile import ZipFile
 
 from catalog import blobs
 from catalog.bundles.files import File
+from catalog.bundles.reading import SKILL_MD
 from catalog.bundles.skillmd import read_skill_md
 from catalog.caches import Bounded
 from catalog.snapshots import Served
@@ -22,7 +23,7 @@ def instructions_of(served: Served) -> tuple[str, str]:
 
     A tool skill's are those of the SKILL.md that its artifact holds.
     """
-    head = next((file.sha256 for file in served.files if file.path in {"SKILL.md", "skill.md"}), "")
+    head = next((file.sha256 for file in served.files if file.path in SKILL_MD), "")
     return _texts.get(head or served.artifact, lambda: _read(head, served.artifact))
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from catalog.bundles.files import File, Tree
+from catalog.bundles.reading import MANIFEST, SKILL_MD
 from portal.findings import SILENT, FileItems, Sheet
 
 # The fields of the form, and the files that each can hold.
-HEADS = {"skill_text": ("SKILL.md", "skill.md"), "manifest_text": ("manifest.yaml", "manifest.yml")}
+HEADS = {"skill_text": SKILL_MD, "manifest_text": MANIFEST}
 LONGEST = 256 * 1024
 # Beyond the last line there are numbers for what is typed next.
 MORE_NUMBERS = 300

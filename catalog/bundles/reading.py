@@ -17,6 +17,8 @@ from catalog.bundles.texts import decode
 
 SKILL_MD = ("SKILL.md", "skill.md")
 MANIFEST = ("manifest.yaml", "manifest.yml")
+# The files that say what a skill is, in the order in which they are looked for.
+HEADS = (*SKILL_MD, *MANIFEST)
 
 
 def read_bundle(tree: Tree, *, limits: Limits) -> Bundle:

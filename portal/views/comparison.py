@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from catalog.bundles.reading import HEADS
 from catalog.comparison import Comparison, bump_of, compare, compare_declared
 from catalog.models import Version
 from portal.comparing import choose_versions
@@ -16,7 +17,6 @@ from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
 
 MOST_NUMBERS = 100
-HEADS = ("SKILL.md", "skill.md", "manifest.yaml", "manifest.yml")
 
 
 @require_safe

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_safe
 from catalog import blobs
 from catalog.access import visible_skills
 from catalog.bundles.files import File
+from catalog.bundles.reading import SKILL_MD
 from catalog.bundles.skillmd import read_skill_md
 from catalog.models import Skill, Version, VersionFinding
 from catalog.resolution import folder_of
@@ -34,7 +35,6 @@ from portal.shell import Shell, shell_of
 
 PAGE_SIZE = 50
 FINDINGS_SHOWN = 5
-HEADS = ("SKILL.md", "skill.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _worst_first(version: Version) -> list[VersionFinding]:
 
 def _body(skill: Skill, version: Version, files: dict[str, str]) -> SafeString | None:
     """The instructions as HTML; None for a tool, which has none."""
-    head = next((path for path in HEADS if path in files), None)
+    head = next((path for path in SKILL_MD if path in files), None)
     if head is None:
         return None
 

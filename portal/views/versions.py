@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from catalog import blobs
 from catalog.access import NotAllowed
 from catalog.appeals import may_appeal
+from catalog.bundles.reading import HEADS
 from catalog.models import BundleFile, Release, Skill, Version, VersionFinding
 from catalog.rescans import Rescan, may_rescan, rescan
 from portal import access
@@ -38,7 +39,6 @@ PAGE_SIZE = 50
 MOST_SHOWN = 512 * 1024
 TONES = {"error": "bad", "warning": "warn", "advice": "mute"}
 SEVERITY = ("error", "warning", "advice")
-HEADS = ("SKILL.md", "skill.md", "manifest.yaml", "manifest.yml")
 
 
 @dataclass(frozen=True, slots=True)
