@@ -65,7 +65,8 @@ def settle_risk(version: Version, *, now: datetime) -> tuple[str, str]:
 def _settle_understated(version: Version, suggested: Risk) -> None:
     """Let the finding `risk-level-understated` say what is so at the risk that is suggested from now on."""
     told = version.findings.filter(code=UNDERSTATED)
-    due = finding_rows(version, understated(cast(Risk, version.declared_risk) or None, suggested))
+    declared = cast(Risk | None, version.declared_risk or None)
+    due = finding_rows(version, understated(declared, suggested))
     if due and suggested == version.suggested_risk and told.exists():
         return
     # As old as the others: what an appeal changes is no scan by the rules of today.

@@ -20,7 +20,7 @@ def masker() -> Masker:
 
 
 def stored_id(field: str, text: str) -> str:
-    """What a reported text became in this column of `Call` (`trace_id`, `skill_text` …), to look it up by.
+    """What a reported text became in this column of a call or a task (`trace_id`, `skill_text` …), to look it up by.
 
     The name of a field tells the masker what stands in it: bare digits are an id under `trace_id`
     and may be a phone number elsewhere.

@@ -20,7 +20,7 @@ PERMISSIONS = ("network", "filesystem.read", "filesystem.write", "shell", "secre
 
 def is_riskier(risk: str, other: str) -> bool:
     """Whether a risk level is above another one."""
-    return RISKS.index(risk) > RISKS.index(other)  # type: ignore[arg-type]
+    return RISKS.index(risk) > RISKS.index(other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from catalog.models import JournalEntry
 from portal import access
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
+from portal.api.fields import read_moment
 from portal.api.paging import page_of
-from portal.api.traces import read_moment
 
 
 @described(

@@ -54,12 +54,12 @@ def version_compare(request: Request, name: str) -> Response:
                 one.field: {"before": one.before, "after": one.after}
                 for one in compare_declared(before, after)
             },
-            "bump": show_bump(bump),
+            "bump": _show_bump(bump),
         }
     )
 
 
-def show_bump(bump: Bump) -> dict[str, Any]:
+def _show_bump(bump: Bump) -> dict[str, Any]:
     """How far the number has to move, and whether it does."""
     return {
         "least": bump.least,

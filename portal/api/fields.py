@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
+
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from portal.api.errors import Problem
 
 LONGEST = 20_000
 LONGEST_NAME = 64
 LONGEST_REASON = 2000
+EARLIEST, LATEST = 1900, 9000
 REASON_MISSING = "Give a reason; it is kept in the audit log."
 MOST_NAMES = 100
 
@@ -125,6 +130,18 @@ class Fields:
     def wrong(self, name: str, message: str) -> None:
         """Note that a field is wrong, and why."""
         self.errors.append({"field": name, "code": "field-invalid", "message": message})
+
+
+def read_moment(name: str, text: str) -> datetime:
+    """A time of the query; raises Problem where it is none."""
+    try:
+        moment = parse_datetime(text)
+    except ValueError:
+        moment = None
+    # Near the ends of the calendar a change of zone leaves it.
+    if moment is None or not EARLIEST <= moment.year <= LATEST:
+        raise Problem("field-invalid", f"{name} is not a time such as 2026-11-30T12:00:00Z.")
+    return moment if moment.tzinfo else timezone.make_aware(moment)
 
 
 def _is_name(value: object) -> bool:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,13 +18,11 @@ from portal.api.authentication import bearer_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
-from portal.api.fields import Fields
+from portal.api.fields import Fields, read_moment
 from portal.api.idempotency import once
 from portal.api.paging import page_of
 from portal.api.rendering import TolerantJSONParser
 from portal.tracing import SEARCH_DAYS, Asked, filter_calls, trace_id_of
-
-EARLIEST, LATEST = 1900, 9000
 
 
 @described(
@@ -131,18 +127,6 @@ def trace_detail(request: Request, trace_id: str) -> Response:
         raise Problem("trace-not-found", f"There is no trace {trace_id} that you may read.", status=404)
     shown = [{**show_call(call), **show_detail(call)} for call in calls]
     return Response({"trace_id": calls[0].trace_id, "calls": shown})
-
-
-def read_moment(name: str, text: str) -> datetime:
-    """A time of the query; raises Problem where it is none."""
-    try:
-        moment = parse_datetime(text)
-    except ValueError:
-        moment = None
-    # Near the ends of the calendar a change of zone leaves it.
-    if moment is None or not EARLIEST <= moment.year <= LATEST:
-        raise Problem("field-invalid", f"{name} is not a time such as 2026-11-30T12:00:00Z.")
-    return moment if moment.tzinfo else timezone.make_aware(moment)
 
 
 def show_call(call: Call) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from catalog import blobs, lifecycle
 from catalog.cards import public_card
-from catalog.models import Version
+from catalog.models import Version, VersionFinding
 from portal import access
 from portal.api.authentication import actor_of, bearer_of
 from portal.api.described import CURSOR, described
@@ -52,12 +52,11 @@ def version_detail(request: Request, name: str, version: str) -> Response:
     found = access.version_read(request, name, version)
     files = found.files.values("path", "executable", "blob_id", "blob__size").order_by("path")
     appeals = dict(found.appeals.values_list("fingerprint", "state"))
-    findings = found.findings.values("fingerprint", "code", "severity", "path", "line", "message", "hint")
     return Response(
         {
             **show_version(found),
             **public_card(found.fields),
-            "findings": [_show_finding(finding, appeals) for finding in findings.order_by("pk")],
+            "findings": [_show_finding(finding, appeals) for finding in found.findings.order_by("pk")],
             "runtimes": found.runtimes,
             "files": [
                 {
@@ -140,10 +139,18 @@ ACTIONS: dict[str, tuple[str, Callable[..., Version]]] = {
 }
 
 
-def _show_finding(finding: dict[str, Any], appeals: Mapping[str, str]) -> dict[str, Any]:
+def _show_finding(finding: VersionFinding, appeals: Mapping[str, str]) -> dict[str, Any]:
     """A finding with the id by which it is appealed, and the state of the last appeal."""
-    fingerprint = finding.pop("fingerprint")
-    return {"id": fingerprint, **finding, "appeal": appeals.get(fingerprint)}
+    return {
+        "id": finding.fingerprint,
+        "code": finding.code,
+        "severity": finding.severity,
+        "path": finding.path,
+        "line": finding.line,
+        "message": finding.message,
+        "hint": finding.hint,
+        "appeal": appeals.get(finding.fingerprint),
+    }
 
 
 def _readable(request: Request, name: str, version: str) -> Version:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core import signing
 
-from catalog.models import Skill
+from catalog.models import Appeal, Skill
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 from tests.portal.api.conftest import caller
@@ -43,11 +43,13 @@ def test_every_list(cast: make.Cast) -> None:
         version = make.version(f"skill-{n}", cast=cast)
         make.release(version, "development", cast=cast)
         make.version("many-versions", f"1.{n}.0", cast=cast, body=f"# {n}\n")
+        Appeal.objects.create(version=version, fingerprint="0" * 64, code="x", reason=str(n), at=make.NOW)
     ada = caller(cast, "ada")
     for path, count in {
         "skills": 4,
         "skills/many-versions/versions": 3,
         "releases": 3,
+        "appeals": 3,
         "audit-log?verb=version.publish": 6,
     }.items():
         join = "&" if "?" in path else "?"
