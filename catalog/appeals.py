@@ -13,7 +13,7 @@ from django.db.models import F, Q, QuerySet
 from catalog import access, journal
 from catalog.access import Powers
 from catalog.journal import Actor
-from catalog.models import Appeal, Role, Skill, Version, VersionFinding
+from catalog.models import Appeal, Role, Skill, VersionFinding
 from catalog.risks import lock_version, settle_risk
 
 
@@ -58,11 +58,13 @@ def appeals_made(powers: Powers) -> QuerySet[Appeal]:
 def appeal(*, finding: VersionFinding, actor: Actor, reason: str, now: datetime) -> Appeal:
     """Say why a warning is wrong here. Raises NotAllowed, NotAppealable."""
     with transaction.atomic():
-        version = Version.objects.select_related("skill__team").get(pk=finding.version_id)
+        version = lock_version(finding.version)
         refusal = f"Appealing needs the role publisher in {version.skill.team.name}."
         access.require(actor, lambda powers: may_appeal(powers, version.skill), refusal)
         if finding.severity != "warning":
             raise NotAppealable("Only a warning can be appealed.")
+        if not version.findings.filter(fingerprint=finding.fingerprint).exists():
+            raise NotAppealable("This warning is gone since the version was scanned again.")
         try:
             with transaction.atomic():
                 made = Appeal.objects.create(

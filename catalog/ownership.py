@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from catalog import access, journal
 from catalog.journal import Actor
@@ -45,7 +45,7 @@ def settle(
 ) -> Skill:
     """Change what is named; what is None stays. Nothing is written where nothing differs.
 
-    Raises NotAllowed, and NotOfTheTeam for a person who is neither of the team nor was named before.
+    Raises NotAllowed (also where the skill is deleted by now), and NotOfTheTeam for a person who is neither of the team nor was named before.
     """
     with transaction.atomic():
         _lock_environments()
@@ -103,7 +103,10 @@ def _revise(skill: Skill, now: datetime) -> None:
 
 def _lock(skill: Skill) -> Skill:
     locked = Skill.objects.select_for_update(of=("self",), no_key=True).select_related("team", "owner")
-    return locked.get(Q(pk=skill.pk), deleted_at=None)
+    found = locked.filter(pk=skill.pk, deleted_at=None).first()
+    if found is None:
+        raise access.NotAllowed(f"{skill.name} was deleted meanwhile.")
+    return found
 
 
 def _ask(actor: Actor, skill: Skill) -> None:

@@ -97,12 +97,12 @@ def may_rescan(powers: Powers, skill: Skill) -> bool:
 
 def rescan(*, version: Version, limits: Limits, actor: Actor, now: datetime) -> Rescan:
     """Scan one version. Raises NotAllowed, and FileNotFoundError where bytes are lost."""
-    team = version.skill.team
-    refusal = f"Scanning again needs the role publisher in {team.name}, or an administrator."
-    access.require(actor, lambda powers: may_rescan(powers, version.skill), refusal)
+    _ask(actor, version)
     judged = _judge(version, limits)
     with transaction.atomic():
         done = _write(version, judged, now)
+        # The skill may have been given away while its bytes were read.
+        _ask(actor, done.version)
         journal.append(
             actor=actor,
             verb="version.rescan",
@@ -150,6 +150,12 @@ def rescan_catalog(
     changed = sum(one for _, one, _ in done)
     run = Run(len(done), changed, riskier[:MOST_NAMED], tuple(lost[:MOST_NAMED]), finished=until is None)
     if done or lost:
+        _tell(run, actor, started, clock())
+    return run
+
+
+def _tell(run: Run, actor: Actor, started: datetime, now: datetime) -> None:
+    with transaction.atomic():
         journal.append(
             actor=actor,
             verb="catalog.rescan",
@@ -162,9 +168,8 @@ def rescan_catalog(
                 "finished": run.finished,
                 "began": started.isoformat(),
             },
-            now=clock(),
+            now=now,
         )
-    return run
 
 
 def stale_versions() -> QuerySet[Version]:
@@ -180,6 +185,11 @@ def tree_of(version: Version) -> Tree:
     rows = version.files.values_list("path", "blob_id")
     files = [File(path, blobs.read_blob(digest)) for path, digest in rows]
     return Tree(version.skill.folder, tuple(sorted(files, key=lambda file: file.path.encode())))
+
+
+def _ask(actor: Actor, version: Version) -> None:
+    refusal = f"Scanning again needs the role publisher in {version.skill.team.name}, or an administrator."
+    access.require(actor, lambda powers: may_rescan(powers, version.skill), refusal)
 
 
 def _told(done: Rescan) -> tuple[str, bool, bool]:

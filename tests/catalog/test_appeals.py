@@ -145,3 +145,11 @@ def test_approvals_for_the_other_risk_are_void_and_the_feed_is_revised(
     release.version.refresh_from_db()
     assert not approvals.review(release).approvals
     assert Environment.objects.get(pk=live.environment_id).revision == before + 1
+
+
+def test_a_warning_that_a_scan_took_away_is_not_appealed(cast: make.Cast, version: Version) -> None:
+    finding = warning(version)
+    VersionFinding.objects.filter(pk=finding.pk).delete()
+    with pytest.raises(NotAppealable, match="is gone"):
+        appeals.appeal(finding=finding, actor=crew.actor(cast.ines), reason="Ours.", now=make.NOW)
+    assert not Appeal.objects.exists()

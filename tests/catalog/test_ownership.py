@@ -160,3 +160,13 @@ def test_agents_of_other_teams_lose_a_skill_that_becomes_its_teams_own(cast: mak
     assert make.environment("production").revision == production.revision + 1
     resolution.forget_cached()
     assert not resolution.feed_of(agent_id=foreign.pk, environment_id=production.pk).served
+
+
+def test_a_skill_that_was_deleted_meanwhile_is_neither_settled_nor_transferred(
+    cast: make.Cast, skill: Skill
+) -> None:
+    end(skill, cast.ines)
+    with pytest.raises(NotAllowed, match="was deleted meanwhile"):
+        settle(skill=skill, actor=crew.actor(cast.ines), now=make.NOW, visibility="team")
+    with pytest.raises(NotAllowed, match="was deleted meanwhile"):
+        move(skill, cast.support, cast.ada)
