@@ -9,8 +9,8 @@ from catalog.bundles.bundle import Bundle
 from catalog.bundles.findings import Finding, error, warning
 from catalog.models import Skill, Team
 
-# Of shorter names every second one is a letter off another.
-SHORTEST = 4
+# Of shorter names every second one is a letter off another; longer ones are no names.
+SHORTEST, LONGEST = 4, 64
 _LETTERS = ascii_lowercase + digits + "-"
 _ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("ii", "u"))
 
@@ -44,7 +44,7 @@ def _taken(bundle: Bundle, team: Team, skill: Skill) -> str:
 
 def _confusable(bundle: Bundle, team: Team) -> list[Finding]:
     """What another team keeps to itself is not told."""
-    if len(bundle.folder) < SHORTEST:
+    if not SHORTEST <= len(bundle.folder) <= LONGEST:
         return []
     shown = Skill.objects.filter(deleted_at=None, visibility=Skill.Visibility.ORGANISATION)
     alike = shown.filter(folder__in=lookalikes(bundle.folder)).exclude(team=team).order_by("folder")

@@ -69,6 +69,10 @@ def _beside_skill_file(metadata: Mapping[str, object], instructions: str) -> lis
 
 
 def _resources(resources: Mapping[str, object], limits: Limits, found: list[Finding]) -> list[File]:
+    if len(resources) > limits.max_files:
+        text = f"The body holds {len(resources):,} resources; the limit is {limits.max_files:,} files."
+        found.append(error("archive-too-many-files", text, "Leave out what the skill does not need."))
+        return []
     files = []
     for raw, value in resources.items():
         path, unsafe = canonical(raw)

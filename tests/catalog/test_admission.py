@@ -433,3 +433,10 @@ def test_what_a_team_hides_or_has_itself_is_not_told_as_confusable(cast: make.Ca
 def test_the_lookalikes_of_the_longest_name_are_few() -> None:
     assert len(lookalikes("rncl" * 16)) < 6000
     assert "a" * 4 not in lookalikes("a" * 4)
+
+
+def test_what_is_too_long_for_a_name_is_confused_with_none(cast: make.Cast) -> None:
+    """Its lookalikes would not fit into memory."""
+    verdict = judge(md("x" * 30_000), cast.support)
+    assert verdict.status == "rejected"
+    assert "name-invalid" in told(verdict)

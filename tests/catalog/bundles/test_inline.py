@@ -300,3 +300,10 @@ def test_nothing_sent_as_json_raises(
 ) -> None:
     tree = send(metadata, instructions, resources)
     assert all((finding.message + finding.path + finding.hint).encode() for finding in tree.findings)
+
+
+def test_more_resources_than_files_are_allowed_are_not_read() -> None:
+    tree = send(resources={f"../{n}.md": "x" for n in range(1001)})
+    assert [file.path for file in tree.files] == ["SKILL.md"]
+    assert [one.code for one in tree.findings] == ["archive-too-many-files"]
+    assert tree.findings[0].message == "The body holds 1,001 resources; the limit is 1,000 files."
