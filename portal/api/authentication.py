@@ -17,8 +17,9 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from catalog.journal import Actor
-from catalog.models import User
+from catalog.models import Team, User
 from catalog.tokens import Bearer, read_token
+from portal import access
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
@@ -79,6 +80,20 @@ def bearer_of(request: Request) -> Bearer:
     if not isinstance(request.auth, Bearer):
         raise NotAuthenticated
     return request.auth
+
+
+def ask_scope(request: Request, *teams: Team) -> None:
+    """For what publishers of a team and administrators may do: the token must hold the right that its owner has.
+
+    Raises PermissionDenied for a token of an administrator without `admin`, unless it holds `publish`
+    and its owner publishes for each team. Who has no right at all hears that from the catalog.
+    """
+    powers, scopes = access.powers(request), bearer_of(request).scopes
+    for team in teams:
+        ways = {"publish": powers.may_publish(team), "admin": powers.is_admin}
+        needed = [scope for scope, has_right in ways.items() if has_right]
+        if needed and not scopes.intersection(needed):
+            raise PermissionDenied(f"The token lacks the scope {' or '.join(needed)}.")
 
 
 def actor_of(request: Request) -> Actor:

@@ -12,7 +12,7 @@ from catalog.lifecycle import StillNeeded, delete_skill
 from catalog.models import Skill, Team, User
 from catalog.ownership import NotOfTheTeam, settle, transfer
 from portal import access
-from portal.api.authentication import actor_of
+from portal.api.authentication import actor_of, ask_scope
 from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
@@ -39,12 +39,14 @@ def skill_transfer(request: Request, name: str) -> Response:
     team = Team.objects.filter(slug=slug).first()
     if team is None:
         raise Problem("team-unknown", f"There is no team {slug!r}.", status=422)
+    ask_scope(request, skill.team, team)
     actor, now = actor_of(request), timezone.now()
     return Response(show_ownership(transfer(skill=skill, team=team, actor=actor, reason=reason, now=now)))
 
 
 def change_skill(request: Request, skill: Skill) -> Skill:
     """Change what the body names: visibility, owner, maintainers."""
+    ask_scope(request, skill.team)
     fields = Fields(request.data)
     visibility = fields.choice("visibility", Skill.Visibility.values)
     owner, maintainers = fields.text("owner", longest=150), fields.names("maintainers")
@@ -64,6 +66,7 @@ def change_skill(request: Request, skill: Skill) -> Skill:
 
 def remove_skill(request: Request, skill: Skill) -> Skill:
     """Delete a skill; 409 where others depend on it, unless `although_needed`. In the query or the body."""
+    ask_scope(request, skill.team)
     fields = Fields({**request.query_params.dict(), **Fields(request.data).data})
     although_needed, reason = fields.flag("although_needed"), fields.reason(needed=False)
     try:

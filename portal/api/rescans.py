@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from catalog.rescans import Rescan, rescan
 from portal import access
 from portal.api import examples
-from portal.api.authentication import actor_of
+from portal.api.authentication import actor_of, ask_scope
 from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
@@ -36,6 +36,7 @@ from portal.api.idempotency import once
 def version_rescan(request: Request, name: str, version: str) -> Response:
     """Scan a version again."""
     row = access.version_read(request, name, version)
+    ask_scope(request, row.skill.team)
     try:
         done = rescan(version=row, limits=settings.LIMITS, actor=actor_of(request), now=timezone.now())
     except FileNotFoundError as lost:

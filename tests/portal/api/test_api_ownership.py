@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.http import HttpResponse
 
-from catalog.models import JournalEntry, Skill
+from catalog.models import JournalEntry, Role, Skill
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 from tests.portal.api.conftest import caller
@@ -76,3 +76,17 @@ def test_a_key_is_answered_once(ines: Caller) -> None:
     first, again = (ines.send("DELETE", PATH, headers={"Idempotency-Key": "end-1"}) for _ in range(2))
     assert first.content == again.content
     assert Skill.objects.get().deleted_at
+
+
+def test_a_token_does_not_act_by_a_right_that_its_scopes_leave_out(cast: make.Cast) -> None:
+    body = {"team": "support", "reason": "Theirs."}
+    publishing, administering = caller(cast, "ada", ("publish",)), caller(cast, "ines", ("admin",))
+    for narrow in (publishing, administering):
+        assert_problem(patch(narrow, {"visibility": "team"}), 403, "scope-missing")
+        assert_problem(narrow.send("DELETE", PATH), 403, "scope-missing")
+        assert_problem(narrow.post(f"{PATH}/transfer", body), 403, "scope-missing")
+    # Of both teams: one right by the scope, the other by being an administrator, is not enough.
+    make.grant(cast.ada, Role.PUBLISHER, team=cast.payments)
+    assert_problem(publishing.post(f"{PATH}/transfer", body), 403, "scope-missing")
+    assert patch(publishing, {"visibility": "team"}).status_code == 200
+    assert caller(cast, "ada", ("admin",)).post(f"{PATH}/transfer", body).status_code == 200

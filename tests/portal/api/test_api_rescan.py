@@ -70,6 +70,12 @@ def test_an_administrator_may(cast: make.Cast) -> None:
     assert caller(cast, "ada", ("admin",)).post(PATH).status_code == 200
 
 
+@pytest.mark.parametrize(("name", "scope"), [("ada", "publish"), ("ines", "admin")])
+def test_a_right_that_the_scopes_leave_out_is_none(cast: make.Cast, name: str, scope: str) -> None:
+    assert_problem(caller(cast, name, (scope,)).post(PATH), 403, "scope-missing")
+    assert not Scan.objects.exists()
+
+
 @pytest.mark.parametrize("name", ["sven", "mara", "lena", "ravi", "nora"])
 def test_who_may_not(cast: make.Cast, name: str) -> None:
     refused = assert_problem(caller(cast, name).post(PATH), 403, "not-allowed")
