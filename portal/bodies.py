@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 CHUNK = 64 * 1024
 IN_MEMORY = 256 * 1024
-CHARSET = re.compile(r";\s*charset\s*=[^;]*", re.IGNORECASE)
+# Whatever ends in an asterisk brings a charset of its own (RFC 2231), and one that is unknown is a fault.
+CHARSET = re.compile(r";\s*(charset|[^;=]*\*)\s*=[^;]*", re.IGNORECASE)
 
 
 class Readable(Protocol):

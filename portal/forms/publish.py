@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.admission import Declared
 from catalog.bundles.bundle import PERMISSIONS
+from catalog.bundles.characters import shown
 from catalog.bundles.digest import bundle_digest
 from catalog.models import Risk, SkillSet, Stability, Team
 from portal.mending import HEADS, LONGEST, mend, plain_ends, typed_in
@@ -61,9 +62,13 @@ class TagsField(forms.CharField):
             )
 
     def run_validators(self, value: Any) -> None:
-        """Length is judged for each tag, not for all together; no text may hold a NUL."""
+        """Length is judged for each tag, not for all together; none holds what cannot be seen."""
         for tag in value:
             ProhibitNullCharactersValidator()(tag)
+            if not tag.isprintable():
+                raise ValidationError(
+                    _("The tag “%(tag)s” holds a character that cannot be seen.") % {"tag": shown(tag)}
+                )
 
 
 class DeclarationForm(forms.Form):

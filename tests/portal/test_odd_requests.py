@@ -107,3 +107,27 @@ def test_answers_are_kept_out_of_shared_caches(ines: Client) -> None:
     answer = ines.get("/api/v1/feed")
     assert answer["Cache-Control"] == "private, no-cache"
     assert "Authorization" in answer["Vary"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["a/b; charset*=nope''utf-8", "a/b; X*=hex''q; y=1", "a/b;charset *=utf-7''x"]
+)
+def test_a_content_type_in_a_charset_of_its_own_is_read_without_it(kind: str) -> None:
+    seen: list[str | None] = []
+
+    def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        seen.append(WSGIRequest(environ).encoding)
+        return []
+
+    wrapped: Any = bound(application, limit=lambda _: 10, folder=lambda: None)
+    wrapped({"REQUEST_METHOD": "GET", "CONTENT_TYPE": kind, "wsgi.input": BytesIO()}, lambda *_: None)
+    assert seen == [None]
+
+
+def test_a_tag_that_nobody_sees_is_refused(ines: Client) -> None:
+    upload = BytesIO(make.skill_md(version="1.0.0"))
+    upload.name = "SKILL.md"
+    answer = ines.post("/publish/", {"team": "payments", "file": upload, "tags": "mon\u202eey"})
+    assert answer.status_code == 422
+    assert "mon\\u{202e}ey" in answer.content.decode()
+    assert not Skill.objects.exists()
