@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from pygments import highlight
+from pygments import format as format_tokens
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 
-# Larger texts and longer lines are shown without colours: a lexer is a pile of regular expressions.
-MOST_COLOURED = 128 * 1024
-LONGEST_LINE = 2000
+# Larger texts and longer lines are shown without colours: a lexer is a pile of regular expressions, and
+# some of those (names of TypeScript) take the square of the length of a line.
+MOST_COLOURED = 64 * 1024
+LONGEST_LINE = 500
+# Some texts are slow however short (thousands of comments that never end): they go without, too.
+LONGEST_SECONDS = 0.5
+
+Token = tuple[Any, str]
 
 _LEXERS: Mapping[str, str] = {
     "md": "markdown", "markdown": "markdown", "py": "python", "sh": "bash", "bash": "bash", "json": "json",
@@ -68,12 +75,24 @@ def _coloured(text: str, language: str) -> list[str]:
     return [*_lines(head.group(), "yaml"), *_lines(text[head.end() :], language)]
 
 
+def _in_time(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The tokens; raises TimeoutError where they come too slowly."""
+    end = time.monotonic() + LONGEST_SECONDS
+    for token in tokens:
+        if time.monotonic() > end:
+            raise TimeoutError
+        yield token
+
+
 def _lines(text: str, language: str) -> list[str]:
     lines = text.removesuffix("\n").split("\n")
     if not language or len(text) > MOST_COLOURED or any(len(line) > LONGEST_LINE for line in lines):
         return list(lines)
     lexer: Lexer = get_lexer_by_name(language, stripnl=False, ensurenl=True)
-    html = highlight(text, lexer, HtmlFormatter(nowrap=True))
+    try:
+        html = format_tokens(_in_time(lexer.get_tokens(text)), HtmlFormatter(nowrap=True))
+    except TimeoutError:
+        return list(lines)
     marked = html.removesuffix("\n").split("\n")
     if len(marked) != len(lines):
         # A lexer that counts lines otherwise than we do would put marks on the wrong ones.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from portal import highlighting
 from portal.highlighting import LONGEST_LINE, MOST_COLOURED, highlight_lines, language_for
 
 
@@ -73,3 +74,10 @@ def test_hidden_characters_are_shown_by_number() -> None:
     assert '<span class="unseen">U+202E</span>b<span class="unseen">U+200B</span>c' in html
     assert "👨\u200d👩" in html
     assert "\u202e" not in highlight_lines("# \u202e\n", "x.py")
+
+
+def test_what_is_slow_to_colour_has_no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert '<span class="' in highlight_lines("<!-- x -->\n", "x.html").replace('class="line"', "")
+    monkeypatch.setattr(highlighting, "LONGEST_SECONDS", -1.0)
+    html = highlight_lines("<?" * 200 + "\n", "x.html")
+    assert html == f'<span class="line" id="L1" data-n="1">{"&lt;?" * 200}</span>'
