@@ -11,10 +11,13 @@ from itertools import zip_longest
 from catalog import blobs
 from catalog.bundles.characters import shown
 from catalog.models import Version
+from portal.matching import LineMatcher
 
 MOST_BYTES = 128 * 1024
 MOST_LINES = 400
 LONGEST_LINE = 400
+# So many pairs of words are compared in all lines of a file; the changed words of further lines are not marked.
+MOST_PAIRS = 4_000_000
 # Below this a replaced line is another line, and marking what is alike would only confuse.
 ALIKE = 0.5
 _WORD = re.compile(r"\w+|\s+|.")
@@ -105,7 +108,7 @@ def _diff(path: str, old: list[str], new: list[str]) -> Diff:
 
 def diff_lines(old: list[str], new: list[str]) -> list[DiffLine]:
     """The changed lines of two texts, three unchanged ones around each change."""
-    matcher = difflib.SequenceMatcher(a=old, b=new, autojunk=len(old) + len(new) > 2000)
+    matcher = LineMatcher(a=old, b=new, autojunk=False)
     lines: list[DiffLine] = []
     done = 0
     for group in matcher.get_grouped_opcodes(3):
@@ -126,11 +129,15 @@ def diff_lines(old: list[str], new: list[str]) -> list[DiffLine]:
 
 def _mark(lines: Sequence[DiffLine]) -> Iterator[DiffLine]:
     """The lines with their pieces: where two face each other and are alike, the words that differ."""
+    left = MOST_PAIRS
     for gone, come in _runs(lines):
         if not come or come[0].kind != "add":
             yield from (replace(line, pieces=(Piece(line.text),)) for line in gone)
             continue
-        faced = [_words(a.text, b.text) for a, b in zip(gone, come, strict=False)]
+        faced = []
+        for a, b in zip(gone, come, strict=False):
+            left -= len(a.text) * len(b.text)
+            faced.append(_words(a.text, b.text) if left >= 0 else ((Piece(a.text),), (Piece(b.text),)))
         for place, line in enumerate(gone):
             yield replace(line, pieces=faced[place][0] if place < len(faced) else (Piece(line.text),))
         for place, line in enumerate(come):
@@ -182,7 +189,8 @@ def _rows(lines: Sequence[DiffLine]) -> Iterator[DiffRow]:
 
 def _text(version: Version, path: str) -> list[str] | None:
     file = version.files.filter(path=path).select_related("blob").first()
-    if file is None or file.blob.size > MOST_BYTES:
+    # Nothing of a revoked version is quoted.
+    if version.revoked_at or file is None or file.blob.size > MOST_BYTES:
         return None
     try:
         text = blobs.read_blob(file.blob_id).decode()

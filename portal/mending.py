@@ -14,6 +14,8 @@ HEADS = {"skill_text": SKILL_MD, "manifest_text": MANIFEST}
 LONGEST = 256 * 1024
 # Beyond the last line there are numbers for what is typed next.
 MORE_NUMBERS = 300
+# A page of more numbers takes seconds; the lines after them have none.
+MOST_NUMBERS = 20_000
 TONES = {"error": "bad", "warning": "warn", "advice": "mute"}
 
 
@@ -110,7 +112,8 @@ def _numbers(count: int, found: FileItems | None) -> tuple[Number, ...]:
     for item in found.items if found else ():
         if item.finding.line:
             tones.setdefault(item.finding.line, TONES[item.finding.severity])
-    return tuple(Number(n, tones.get(n, "")) for n in range(1, count + MORE_NUMBERS + 1))
+    last = min(count + MORE_NUMBERS, MOST_NUMBERS)
+    return tuple(Number(n, tones.get(n, "")) for n in range(1, last + 1))
 
 
 def typed_in(texts: Iterable[tuple[str, object]]) -> dict[str, str]:

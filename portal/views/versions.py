@@ -37,6 +37,7 @@ from portal.version_report import version_report
 
 PAGE_SIZE = 50
 MOST_SHOWN = 512 * 1024
+MOST_LINES = 20_000
 TONES = {"error": "bad", "warning": "warn", "advice": "mute"}
 SEVERITY = ("error", "warning", "advice")
 
@@ -208,7 +209,7 @@ def _show_files(
         "version": version,
         "numbers": _numbers(version.skill),
         "tree": tree_of(files, tones),
-        "shown": _shown(file, marks) if file else None,
+        "shown": _shown(request, version, file, marks) if file else None,
         "file_findings": [one for one in reversed(findings) if file and one.path == file.path],
     }
     return render_part(request, "versions/version_files.html", "tab", context)
@@ -219,7 +220,9 @@ def _numbers(skill: Skill) -> list[str]:
     return list(skill.versions.order_by("-precedence").values_list("version", flat=True)[:100])
 
 
-def _shown(file: BundleFile, marks: dict[int, str]) -> Shown:
+def _shown(request: HttpRequest, version: Version, file: BundleFile, marks: dict[int, str]) -> Shown:
+    if not access.may_download(request, version):
+        return Shown(file, None, reason=_("This version is revoked. Administrators alone can read it."))
     if file.blob.size > MOST_SHOWN:
         return Shown(file, None, reason=_("It is too large to be shown here."))
     try:
@@ -232,7 +235,10 @@ def _shown(file: BundleFile, marks: dict[int, str]) -> Shown:
         text = "\0"
     if "\0" in text:
         return Shown(file, None, reason=_("It is not text."))
-    return Shown(file, highlight_lines(text, file.path, marks), lines=text.removesuffix("\n").count("\n") + 1)
+    lines = text.removesuffix("\n").count("\n") + 1
+    if lines > MOST_LINES:
+        return Shown(file, None, lines, reason=_("It has too many lines to be shown here."))
+    return Shown(file, highlight_lines(text, file.path, marks), lines)
 
 
 def _least_first(finding: VersionFinding) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from catalog.models import Skill
+from catalog.models import Skill, Version
 from portal.diffs import diff_lines
 from tests import make
 from tests.make import Cast
@@ -74,6 +74,14 @@ def test_unified_is_asked_for(cast: Cast) -> None:
     html = signed_in(cast.nora).get(f"{PAIR}&view=unified").content.decode()
     assert "diff-split" not in html
     assert "diff--unified" in html
+
+
+def test_nothing_of_a_revoked_version_is_quoted(cast: Cast) -> None:
+    Version.objects.filter(version="1.0.0").update(revoked_at=make.NOW)
+    for person in (cast.nora, cast.ada):
+        answer = signed_in(person).get(f"{PAIR}&file=SKILL.md")
+        assert answer.context["diff"].lines == ()
+        assert "Read the order." not in answer.content.decode()
 
 
 def test_a_break_under_a_minor_number_is_said(cast: Cast) -> None:

@@ -8,6 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from catalog import blobs
 from catalog.models import Skill, Version
+from portal import mending
 from tests import make
 from tests.make import Cast
 from tests.portal.answers import HTMX, text_of
@@ -182,3 +183,9 @@ def test_the_report_can_be_marked_as_outdated_and_the_page_leads_back(cast: Cast
     client = signed_in(cast.ines)
     assert "This report is outdated." in client.post(ADDRESS, sent(), headers=HTMX).content.decode()
     assert 'href="/skills/refund-check/versions/1.0.0/">Back to 1.0.0' in client.get(ADDRESS).content.decode()
+
+
+def test_a_text_of_very_many_lines_has_numbers_up_to_a_bound(cast: Cast) -> None:
+    answer = signed_in(cast.ines).post(ADDRESS, sent(skill_text="a\n" * 100_000))
+    assert answer.status_code == 200
+    assert len(answer.context["heads"][0].numbers) == mending.MOST_NUMBERS

@@ -115,6 +115,22 @@ def test_revoked_bytes_go_to_administrators_alone(cast: Cast) -> None:
     assert signed_in(cast.ada).get(address).status_code == 200
 
 
+@pytest.mark.parametrize("address", [f"{ROOT}/assets/page.html", "/skills/refund-check/files/?version=1.0.0"])
+def test_revoked_text_is_read_by_administrators_alone(cast: Cast, address: str) -> None:
+    Version.objects.update(revoked_at=make.NOW)
+    answer = signed_in(cast.ines).get(address)
+    assert answer.context["shown"].source is None
+    assert "Administrators alone can read it." in answer.content.decode()
+    assert signed_in(cast.ada).get(address).context["shown"].source
+
+
+def test_a_file_of_very_many_lines_is_not_shown(cast: Cast) -> None:
+    make.version("refund-check", "1.1.0", cast=cast, files={"assets/log.txt": b"\n" * 100_000})
+    answer = signed_in(cast.nora).get("/skills/refund-check/versions/1.1.0/files/assets/log.txt")
+    assert answer.status_code == 200
+    assert "It has too many lines to be shown here." in answer.content.decode()
+
+
 @pytest.mark.parametrize("path", ["nothing.md", "../SKILL.md", "scripts", "skill.md", "SKILL.md/"])
 def test_unknown_paths(cast: Cast, path: str) -> None:
     assert signed_in(cast.nora).get(f"{ROOT}/{path}").status_code == 404
