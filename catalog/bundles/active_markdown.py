@@ -58,9 +58,9 @@ def _active(text: Text, references: Iterable[Reference]) -> list[Finding]:
 
 def _active_places(text: Text, references: Iterable[Reference]) -> Iterator[tuple[str, int]]:
     """What acts, in words, and its line."""
-    if "<" in text.text:
+    if text.holds("<"):
         yield from ((what, text.line(at)) for what, at in _active_tags(text.prose))
-    if "[" in text.text and "](" in text.text:
+    if text.holds("]("):
         for link in _INLINE_TARGET.finditer(text.prose):
             target = _UNSEEN.sub("", link[1]).lstrip("<").lower()
             if target.startswith(_ACTIVE_SCHEMES):
@@ -87,7 +87,7 @@ def _active_tags(prose: str) -> Iterator[tuple[str, int]]:
 
 def _comments(text: Text) -> list[Finding]:
     findings: list[Finding] = []
-    at = text.prose.find("<!--") if "<" in text.text and "<!--" in text.text else -1
+    at = text.prose.find("<!--") if text.holds("<") and text.holds("<!--") else -1
     while at >= 0 and len(findings) < MAX_PER_FILE:
         line = text.line(at)
         message = f"Line {line} of {text.path} begins an HTML comment, which the agent reads and a reviewer does not see."

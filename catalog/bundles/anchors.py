@@ -1,39 +1,56 @@
-"""Which of many short words a text holds, without a pass over the text for each.
+"""Where many short words stand in a text, without a pass over the text for each.
 
 A search for one letter runs at the speed of memory. So the words are parted by a letter that each
-of them has; a pass for each letter stops there and looks at what stands around it.
+of them has; a pass for each letter stops there and looks at what stands around it. Words with
+letters beyond ASCII are sought in the few that a text has of those.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-PIVOTS = ":kxwvbgmdcгщйбпз忽無无忘瞒告密口让"
+from catalog.bundles.texts import Text
+
+PIVOTS = ":kxwvbgmdc"
 """The letters, from rare to common in Markdown and scripts; a word without one is sought by itself."""
 
-_WINDOW = 1 << 18
-"""Characters looked at in one go, which bounds what is kept of a text that holds nothing else."""
+MAX_PLACES = 10_000
+"""Places that are kept of the words with one letter; where there are more, nothing is told of them."""
+
+_ASCII = re.compile(r"[\x00-\x7f]+")
 
 
 class Anchors:
-    """Words in lower case to look for. None is missed; one that is told may not be there after all."""
+    """Words in lower case to look for in a text."""
 
     def __init__(self, words: Iterable[str]) -> None:
         parted: dict[str, list[str]] = {}
-        for word in sorted(set(words)):
-            parted.setdefault(next((pivot for pivot in PIVOTS if pivot in word), ""), []).append(word)
-        self._alone = tuple(parted.pop("", ()))
+        self._foreign: dict[str, str] = {}
+        self._nowhere: dict[str, Sequence[int]] = dict.fromkeys(words, ())
+        for word in sorted(self._nowhere):
+            if word.isascii():
+                parted.setdefault(next((pivot for pivot in PIVOTS if pivot in word), ""), []).append(word)
+            else:
+                self._foreign[word] = _ASCII.sub("", word)
+        self._alone = parted.pop("", [])
         self._groups = tuple(_Group(pivot, group) for pivot, group in parted.items())
-        self._ascii_groups = tuple(group for group in self._groups if group.ascii)
 
-    def held(self, lowered: str) -> set[str]:
-        """The words that a text, given in lower case, may hold."""
-        held = {word for word in self._alone if word in lowered}
-        for group in self._ascii_groups if lowered.isascii() else self._groups:
-            if group.pivot in lowered:
-                held |= group.held(lowered)
-        return held
+    def look(self, text: Text) -> None:
+        """Tell the text where the words stand, as far as that is found out here."""
+        folded, beyond = text.folded, text.beyond_ascii.lower()
+        places = dict(self._nowhere)
+        unknown = [word for word in self._alone if word in folded]
+        unknown += [word for word, letters in self._foreign.items() if letters in beyond]
+        for group in self._groups:
+            found = group.places(folded)
+            if found is None:
+                unknown += group.words
+            else:
+                places.update(found)
+        for word in unknown:
+            del places[word]
+        text.places.update(places)
 
 
 class _Group:
@@ -43,26 +60,33 @@ class _Group:
         tails: dict[str, list[str]] = {}
         for word in words:
             tails.setdefault(word[word.index(pivot) :], []).append(word)
-        self.pivot = pivot
-        self.ascii = any(word.isascii() for word in words)
-        self._longest = max(map(len, tails))
-        self._pattern = re.compile(_tree("", tails))
-        # The search goes on behind a tail, so that it tells of those that may begin inside it too.
+        self.words = words
+        self._pivot = pivot
+        # The letter alone is consumed, so that a tail is found inside another's too.
+        self._pattern = re.compile(f"{re.escape(pivot)}(?=({_tree(pivot, tails)}))")
         self._told = {
-            tail: {word for other in tails if _may_begin_inside(other, tail) for word in tails[other]}
+            tail[len(pivot) :]: [
+                (word, word.index(pivot))
+                for other in tails
+                if tail.startswith(other)
+                for word in tails[other]
+            ]
             for tail in tails
         }
 
-    def held(self, lowered: str) -> set[str]:
-        held: set[str] = set()
-        for start in range(0, len(lowered), _WINDOW):
-            for tail in set(self._pattern.findall(lowered, start, start + _WINDOW + self._longest)):
-                held |= self._told[tail]
-        return held
-
-
-def _may_begin_inside(other: str, tail: str) -> bool:
-    return any(tail[n:].startswith(other) or other.startswith(tail[n:]) for n in range(len(tail)))
+    def places(self, text: str) -> dict[str, list[int]] | None:
+        """Where those words stand that do, in order; None where they stand at too many places."""
+        places: dict[str, list[int]] = {}
+        if self._pivot not in text:
+            return places
+        for count, hit in enumerate(self._pattern.finditer(text)):
+            if count == MAX_PLACES:
+                return None
+            for word, before in self._told[hit[1]]:
+                at = hit.start() - before
+                if text.startswith(word, at):
+                    places.setdefault(word, []).append(at)
+        return places
 
 
 def _tree(before: str, tails: dict[str, list[str]]) -> str:

@@ -142,6 +142,6 @@ def _wants_interpreter(file: File) -> bool:
 
 def with_line_feeds(text: Text) -> Text:
     """The text with LF line ends, so that lines count as an editor counts them."""
-    if "\r" not in text.text:
+    if not text.holds("\r"):
         return text
     return Text(text.path, text.text.replace("\r\n", "\n").replace("\r", "\n"), text.utf8, text.binary)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from catalog.bundles.findings import Finding
-from catalog.bundles.texts import MAX_PER_RULE, Rule, Text
+from catalog.bundles.rules import MAX_PER_RULE, Rule, Rules
+from catalog.bundles.texts import Text
 
 _SHELL = r"(?:/(?:usr/)?(?:local/)?bin/)?(?:env\s)?(?:ba|z|da|k|fi|c)?sh\b"
 # With -m, -c, -e and their like the program is named or given, and the pipe brings only data.
 _INTERPRETER = rf"(?:{_SHELL}|(?:python[\d.]{{0,4}}|node|perl|ruby|php)\b(?!\s{{1,3}}-\w*[mcenpr])|(?:pwsh|powershell)\b)"
+_FETCH = r"(?:curl|wget|fetch|http|iwr|irm|invoke-webrequest|invoke-restmethod|\bnc)\b"
 # A pipe; in a table of Markdown it is written with a backslash.
 _PIPE = rf"\\?\|&?\s{{0,4}}(?:sudo\s(?:-\w+\s){{0,3}})?{_INTERPRETER}(?!\s?[.:=\w])"
 _RUN_BY_PIPE = rf"\|&?\s{{0,4}}(?:sudo\s|{_INTERPRETER}|iex\b|invoke-expression\b)"
@@ -31,88 +34,99 @@ _LINE = 600
 """How far a pattern that runs along its line may reach, in characters."""
 
 
-def _install(anchors: str, pattern: str, reach: int = 0, needs: str = "") -> Rule:
-    return _rule("remote-code-install", anchors, pattern, _INSTALL_MESSAGE, _INSTALL_HINT, reach, needs)
+def _rule(
+    code: str,
+    message: str,
+    hint: str,
+    anchors: str,
+    pattern: str,
+    reach: int = 0,
+    needs: str = "",
+    inside: str = "",
+) -> Rule:
+    """A warning; anchors and needs are parted by `~`, and inside are signs before a fetch."""
+    return Rule(
+        code,
+        "warning",
+        tuple(anchors.split("~")),
+        re.compile(pattern, re.IGNORECASE),
+        message,
+        hint,
+        reach,
+        needs=tuple(needs.split("~")) if needs else (),
+        inside={mark: re.compile(rf"{re.escape(mark)}[\s?]?{_FETCH}") for mark in inside},
+        # What may run on along its line runs on to a pipe.
+        ending=re.compile(_RUN_BY_PIPE, re.IGNORECASE) if reach else None,
+    )
 
 
-def _obfuscated(anchors: str, pattern: str, reach: int = 0, needs: str = "") -> Rule:
-    return _rule("obfuscated-code", anchors, pattern, _OBFUSCATED_MESSAGE, _OBFUSCATED_HINT, reach, needs)
+_install = partial(_rule, "remote-code-install", _INSTALL_MESSAGE, _INSTALL_HINT)
+_obfuscated = partial(_rule, "obfuscated-code", _OBFUSCATED_MESSAGE, _OBFUSCATED_HINT)
+_destroy = partial(_rule, "destructive-command", _DESTROY_MESSAGE, _DESTROY_HINT)
 
-
-def _destroy(anchors: str, pattern: str) -> Rule:
-    return _rule("destructive-command", anchors, pattern, _DESTROY_MESSAGE, _DESTROY_HINT, 0, "")
-
-
-def _rule(code: str, anchors: str, pattern: str, message: str, hint: str, reach: int, needs: str) -> Rule:
-    """A warning; anchors and needs are parted by `~`."""
-    compiled = re.compile(pattern, re.IGNORECASE)
-    needed = tuple(needs.split("~")) if needs else ()
-    # What may run on along its line runs on to a pipe.
-    ending = re.compile(_RUN_BY_PIPE, re.IGNORECASE) if reach else None
-    words = tuple(anchors.split("~"))
-    return Rule(code, "warning", words, compiled, message, hint, reach, needs=needed, ending=ending)
-
-
-_FETCH = r"(?:curl|wget|fetch|http|iwr|irm|invoke-webrequest|invoke-restmethod|\bnc)\b"
 # The host ends the first part at once, and no second scheme fits: nothing is tried twice.
 _DOWNLOAD = r"https?://[\w.-]{1,100}(?=[:/])(?::\d{1,5})?[\w.~/?#\[\]@!$&'()*+,;=%-]{0,250}?"
 _PROGRAM = r"\.(?:exe|msi|scr|bat|vbs|hta|pif|dmg|pkg|appimage|apk)\b"
 
-_SUBSHELL = _install(
-    "bash~sh -c~eval~source~. <(~python",
-    rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
-)
-# What such a command holds is rarer than what begins it. One pattern each, for the search of a letter.
-_SUBSHELL_INSIDE = {"(": re.compile(rf"\(\s?{_FETCH}"), "`": re.compile(rf"`\s?{_FETCH}")}
-RULES = (
-    _install("curl~wget", rf"(?:curl|wget)\b[^\n]*?{_PIPE}", _LINE),
-    _SUBSHELL,
-    _install(
-        "iwr~irm~invoke-webrequest~invoke-restmethod~downloadstring",
-        r"\w+[^\n]*?\|\s{0,4}(?:iex|invoke-expression)\b",
-        _LINE,
-        "iex~invoke-expression",
-    ),
-    _install(
-        "iex~invoke-expression",
-        r"(?:iex|invoke-expression)\b[^\n]{0,40}?(?:downloadstring|\biwr\b|\birm\b|invoke-web|invoke-rest)",
-    ),
-    _install(
-        "exec(~eval(",
-        r"(?:exec|eval)\(\s{0,3}(?:\w{1,20}[.(]){0,3}(?:urlopen|requests\.get|httpx\.get|urllib)",
-    ),
-    _install("mshta~regsvr32~certutil", r"(?:mshta|regsvr32|certutil)(?:\.exe)?\b[^\n]{0,60}?https?:"),
-    _obfuscated("base64", rf"base64(?:\.exe)?\s{{1,3}}(?:-d|-di|--decode)\b[^\n]*?{_PIPE}", _LINE),
-    _obfuscated("openssl~xxd -r", rf"(?:openssl\s(?:enc\s-)?(?:base64\s)?-d|xxd\s-r)[^\n]*?{_PIPE}", _LINE),
-    _obfuscated(
-        "eval~sh -c",
-        r"(?:eval|sh\s-c)\s{1,3}['\"]?(?:\$\(|`)[^\n]{0,100}?base64\s{1,3}(?:-d|--decode)",
-        needs="base64",
-    ),
-    _obfuscated(
-        "powershell~pwsh",
-        r"(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,60}?-e(?:nc|ncodedcommand|c)?\s{1,3}[A-Za-z0-9+/=]{24}",
-    ),
-    _obfuscated(
-        "exec(~eval(",
-        r"(?:exec|eval)\(\s{0,3}(?:(?:compile|bytes|str|__import__)\(?['\"]?\s{0,3}){0,2}(?:\w{1,20}['\")]{0,3}\.){0,2}"
-        r"(?:b64decode|b32decode|b16decode|a85decode|unhexlify|fromhex|decompress|atob|unescape)\s{0,3}\(",
-    ),
-    _obfuscated("eval(", r"eval\(\s{0,3}(?:buffer\.from\([^\n]{0,100}?['\"]base64|string\.fromcharcode\()"),
-    _obfuscated(
-        "frombase64string",
-        r"frombase64string[^\n]{0,200}?(?:\biex\b|invoke-expression|\.invoke\()",
-        needs="base64",
-    ),
-    _destroy(
-        "rm -",
-        r"rm\s{1,3}(?=[^\n]{0,30}?-\w{0,4}r)(?:-{1,2}[\w-]{1,20}\s{1,3}){1,5}"
-        r"[\"']?(?:/|~/?|\$HOME/?|\$\{HOME\}/?)\*?[\"']?(?=\s|$|[;&|`)])",
-    ),
-    _destroy("mkfs", r"mkfs(?:\.\w{2,6})?\s{1,3}(?:-\w{1,4}\s{1,3}){0,4}/dev/\w"),
-    _destroy("dd if", r"dd\s{1,3}(?:\w{2,6}=\S{1,60}\s{1,3}){0,5}of=/dev/(?:sd|nvme|hd|disk|vd)"),
-    _destroy(":(){", r":\(\)\{\s?:\|:&\s?\};:"),
-    _destroy("format c:~del /", r"(?:format\s{1,3}c:|del\s{1,3}(?:/[fsq]\s{1,3}){2,3}c:\\)"),
+RULES = Rules(
+    (
+        _install("curl~wget", rf"(?:curl|wget)\b[^\n]*?{_PIPE}", _LINE),
+        _install(
+            "bash~sh -c~eval~source~. <(~python",
+            rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
+            inside="(`",
+        ),
+        _install(
+            "iwr~irm~invoke-webrequest~invoke-restmethod~downloadstring",
+            r"\w+[^\n]*?\|\s{0,4}(?:iex|invoke-expression)\b",
+            _LINE,
+            "iex~invoke-expression",
+        ),
+        _install(
+            "iex~invoke-expression",
+            r"(?:iex|invoke-expression)\b[^\n]{0,40}?(?:downloadstring|\biwr\b|\birm\b|invoke-web|invoke-rest)",
+        ),
+        _install(
+            "exec(~eval(",
+            r"(?:exec|eval)\(\s{0,3}(?:\w{1,20}[.(]){0,3}(?:urlopen|requests\.get|httpx\.get|urllib)",
+        ),
+        _install("mshta~regsvr32~certutil", r"(?:mshta|regsvr32|certutil)(?:\.exe)?\b[^\n]{0,60}?https?:"),
+        _obfuscated("base64", rf"base64(?:\.exe)?\s{{1,3}}(?:-d|-di|--decode)\b[^\n]*?{_PIPE}", _LINE),
+        _obfuscated(
+            "openssl~xxd -r", rf"(?:openssl\s(?:enc\s-)?(?:base64\s)?-d|xxd\s-r)[^\n]*?{_PIPE}", _LINE
+        ),
+        _obfuscated(
+            "eval~sh -c",
+            r"(?:eval|sh\s-c)\s{1,3}['\"]?(?:\$\(|`)[^\n]{0,100}?base64\s{1,3}(?:-d|--decode)",
+            needs="base64",
+        ),
+        _obfuscated(
+            "powershell~pwsh",
+            r"(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,60}?-e(?:nc|ncodedcommand|c)?\s{1,3}[A-Za-z0-9+/=]{24}",
+        ),
+        _obfuscated(
+            "exec(~eval(",
+            r"(?:exec|eval)\(\s{0,3}(?:(?:compile|bytes|str|__import__)\(?['\"]?\s{0,3}){0,2}(?:\w{1,20}['\")]{0,3}\.){0,2}"
+            r"(?:b64decode|b32decode|b16decode|a85decode|unhexlify|fromhex|decompress|atob|unescape)\s{0,3}\(",
+        ),
+        _obfuscated(
+            "eval(", r"eval\(\s{0,3}(?:buffer\.from\([^\n]{0,100}?['\"]base64|string\.fromcharcode\()"
+        ),
+        _obfuscated(
+            "frombase64string",
+            r"frombase64string[^\n]{0,200}?(?:\biex\b|invoke-expression|\.invoke\()",
+            needs="base64",
+        ),
+        _destroy(
+            "rm -",
+            r"rm\s{1,3}(?=[^\n]{0,30}?-\w{0,4}r)(?:-{1,2}[\w-]{1,20}\s{1,3}){1,5}"
+            r"[\"']?(?:/|~/?|\$HOME/?|\$\{HOME\}/?)\*?[\"']?(?=\s|$|[;&|`)])",
+        ),
+        _destroy("mkfs", r"mkfs(?:\.\w{2,6})?\s{1,3}(?:-\w{1,4}\s{1,3}){0,4}/dev/\w"),
+        _destroy("dd if", r"dd\s{1,3}(?:\w{2,6}=\S{1,60}\s{1,3}){0,5}of=/dev/(?:sd|nvme|hd|disk|vd)"),
+        _destroy(":(){", r":\(\)\{\s?:\|:&\s?\};:"),
+        _destroy("format c:~del /", r"(?:format\s{1,3}c:|del\s{1,3}(?:/[fsq]\s{1,3}){2,3}c:\\)"),
+    )
 )
 
 _DYNAMIC = Rule(
@@ -130,6 +144,7 @@ _ARCHIVE_LINK = Rule(
     re.compile(rf"{_DOWNLOAD}\.(?:zip|rar|7z|tar\.gz|tgz|tar)\b", re.IGNORECASE),
     _BINARY_MESSAGE,
     _BINARY_HINT,
+    needs=("://",),
 )
 _PASSWORD_GIVEN = Rule(
     "external-binary-download",
@@ -152,6 +167,7 @@ _PROGRAM_LINK = Rule(
     re.compile(rf"{_DOWNLOAD}{_PROGRAM}(?![/\w-]|\.\w)", re.IGNORECASE),
     _BINARY_MESSAGE,
     _BINARY_HINT,
+    needs=("://",),
 )
 _NETWORK = Rule(
     "network-command",
@@ -177,33 +193,20 @@ _NETWORK = Rule(
 )
 
 
-_TOLD_BY_WORDS = tuple(rule for rule in RULES if rule is not _SUBSHELL)
-WORDS = frozenset[str]().union(*(rule.words for rule in (*_TOLD_BY_WORDS, _PASSWORD_GIVEN)), ("://",))
-"""What `scan` has to be told of a text."""
+WORDS = RULES.words | _PROGRAM_LINK.words
+"""What a text is searched for before a rule is tried."""
 
 
-def scan(text: Text, held: Collection[str]) -> Iterator[Finding]:
-    """Findings about the commands of one text; dynamic context counts in SKILL.md alone.
-
-    `held` are the `WORDS` that the text may hold.
-    """
-    for rule in _TOLD_BY_WORDS if held else ():
-        if rule.may_apply(held):
-            yield from rule.findings(text)
-    if _holds_subshell(text):
-        yield from _SUBSHELL.findings(text)
-    if "://" in held:
-        if _PASSWORD_GIVEN.may_apply(held):
-            yield from _locked_archives(text)
+def scan(text: Text) -> Iterator[Finding]:
+    """Findings about the commands of one text; dynamic context counts in SKILL.md alone."""
+    yield from RULES.findings(text)
+    if _PROGRAM_LINK.may_apply(text):
+        yield from _locked_archives(text)
         yield from _PROGRAM_LINK.findings(text)
     if text.name.lower() == "skill.md":
         yield from _DYNAMIC.findings(text)
     if text.path.startswith("scripts/"):
         yield from _first(_NETWORK.findings(text))
-
-
-def _holds_subshell(text: Text) -> bool:
-    return any(sign in text.text and inside.search(text.lowered) for sign, inside in _SUBSHELL_INSIDE.items())
 
 
 def _locked_archives(text: Text) -> Iterator[Finding]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from catalog.bundles.findings import Finding, warning
-from catalog.bundles.texts import MAX_PER_RULE, Text
+from catalog.bundles.rules import MAX_PER_RULE
+from catalog.bundles.texts import Text
 
 # Without "<" in the body no character is looked at twice.
 _TAG = re.compile(r"<[a-zA-Z][\w:-]{0,40}([\s/][^<>]*)")
@@ -51,12 +52,12 @@ MAX_PLACES = 100_000
 
 def scan(text: Text) -> Iterator[Finding]:
     """Findings about hidden text in one Markdown file, code left out."""
-    if not text.markdown:
+    if not text.markdown or not (text.holds("<") or text.holds("]:")):
         return
     if _is_too_much(text.text):
         text.given_up.update(("hidden-markup", "hidden-html-comment"))
     # What stands in code is told apart only where there is something to tell.
-    if "<" in text.text and any(_styled(text.text)):
+    if any(_styled(text.text)):
         for line in text.unlike_lines(_styled(text.prose), MAX_PER_RULE):
             message = f"{text.path}, line {line}: a style hides text from readers, but not from the agent."
             hint = "Show the text or remove it."
@@ -72,7 +73,7 @@ def scan(text: Text) -> Iterator[Finding]:
 
 def _is_too_much(text: str) -> bool:
     """Whether more may hide in the text than is judged."""
-    return text.count("<") + text.count("]:") > MAX_PLACES
+    return len(text) > MAX_PLACES and text.count("<") + text.count("]:") > MAX_PLACES
 
 
 def _styled(text: str) -> Iterator[int]:

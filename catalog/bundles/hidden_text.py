@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 
 from catalog.bundles.findings import Finding, Severity
-from catalog.bundles.texts import MAX_PER_RULE, Text
+from catalog.bundles.rules import MAX_PER_RULE
+from catalog.bundles.texts import Text
 
 # The nine that compilers refuse since "Trojan Source" (CVE-2021-42574). The plain marks U+200E,
 # U+200F and U+061C reorder nothing but themselves.
@@ -33,7 +34,6 @@ _HIDDEN = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
-_ASCII = bytes(range(128))
 _MESSAGES = {
     "bidi-control": _BIDI.pattern,
     "unicode-tag-chars": _TAGS.pattern,
@@ -84,7 +84,7 @@ _TEXTS: dict[str, tuple[Severity, str, str]] = {
 
 def scan(text: Text) -> Iterator[Finding]:
     """Findings about hidden characters in one text; a line is told once for each kind."""
-    if text.text.isascii() or not _HIDDEN.search(_beyond_ascii(text.text)):
+    if not _HIDDEN.search(text.beyond_ascii):
         return
     told: Counter[str] = Counter()
     quiet: dict[str, int] = {}
@@ -98,11 +98,6 @@ def scan(text: Text) -> Iterator[Finding]:
                 yield _finding(code, text, text.line(at))
     if len(stray) >= _MESSAGE_SELECTORS:
         yield _finding("unicode-variation-smuggling", text, text.line(stray[0]))
-
-
-def _beyond_ascii(text: str) -> str:
-    """The text without its ASCII, which in most files leaves little to look at."""
-    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def _runs(text: Text, told: Counter[str]) -> Iterator[re.Match[str]]:

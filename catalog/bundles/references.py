@@ -46,17 +46,17 @@ class Reference:
 def references_of(text: Text) -> Iterator[Reference]:
     """The targets of links, images and link definitions outside code."""
     # Where the text has none, its prose has none, and need not be told from code.
-    if "[" in text.text and "](" in text.text:
+    if text.holds("]("):
         prose, end = text.prose, 0
         for match in _LINK.finditer(prose):
             image = match.start() > end and prose[match.start() - 1] == "!"
             end = match.end()
             yield Reference(match[1].strip("<>").strip(), text.line(match.start()), image)
-    if "[" in text.text and "]:" in text.text:
+    if text.holds("]:"):
         # One place on, for the line feed in front.
         for match in _DEFINITION.finditer(f"\n{text.prose}"):
             yield Reference(match[1].strip("<>").strip(), text.line(match.start()))
-    if "<" in text.text:
+    if text.holds("<"):
         for match in _IMG.finditer(text.prose):
             yield Reference(match[1], text.line(match.start()), image=True)
 

@@ -45,7 +45,7 @@ _MEDIUM = frozenset(
 )
 
 UNDERSTATED = "risk-level-understated"
-_ANCHORS = Anchors(secrets.WORDS | commands.WORDS | phrases.WORDS)
+_ANCHORS = Anchors(secrets.WORDS | commands.WORDS | phrases.RULES.words)
 
 
 def scan(tree: Tree) -> tuple[Finding, ...]:
@@ -87,8 +87,8 @@ def scan_file(file: File, text: Text) -> Iterator[Finding]:
     if _EICAR in file.content:
         message = f"{file.path} holds the signature of a virus (the EICAR test string)."
         yield error("malware-signature", message, "Remove the file.", path=file.path)
-    held = _ANCHORS.held(text.lowered)
-    found = list(secrets.scan(text, held))
+    _ANCHORS.look(text)
+    found = list(secrets.scan(text))
     yield from found
     if text.binary:
         return
@@ -97,10 +97,8 @@ def scan_file(file: File, text: Text) -> Iterator[Finding]:
     if not any(finding.severity == "error" for finding in found):
         yield from _dotenv(text)
     yield from hidden_text.scan(text)
-    yield from commands.scan(text, held)
-    for rule in phrases.RULES if held else ():
-        if rule.may_apply(held):
-            yield from rule.findings(text)
+    yield from commands.scan(text)
+    yield from phrases.RULES.findings(text)
     yield from hidden_markup.scan(text)
     if text.given_up:
         rules = ", ".join(sorted(text.given_up))

@@ -12,12 +12,13 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise
 
 from catalog.bundles.findings import Finding, error, warning
-from catalog.bundles.texts import Rule, Text
+from catalog.bundles.rules import Rule
+from catalog.bundles.secret_formats import FORMATS, JWT, PRIVATE_KEY
+from catalog.bundles.texts import Text
 
 REDACTED = "[secret]"
 MAX_PER_FILE = 100
@@ -29,9 +30,6 @@ _SUSPECTED_HINT = (
     "Where it is real, revoke it and read it from the environment; where not, use a placeholder."
 )
 
-_LEFT = r"(?<![A-Za-z0-9_])"
-_RIGHT = r"(?![A-Za-z0-9_])"
-
 # What placeholders are made of. Three letters would meet random keys too often.
 _MADE_UP = re.compile(
     r"example|sample|placeholder|dummy|your|change.?me|replace|redact|insert|todo|xxxx|\*{3}|\.{3}"
@@ -41,115 +39,17 @@ _MADE_UP = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Format:
-    """How an issuer's credential looks; the group `secret` is the part that was drawn at random."""
-
-    kind: str
-    rule: Rule
-    certain: bool = True
-
-
-def _format(kind: str, anchors: str, pattern: str, *, certain: bool = True, bounded: bool = True) -> Format:
-    if bounded:
-        pattern = f"{_LEFT}{pattern}{_RIGHT}"
-    rule = Rule(
-        "secret-detected" if certain else "secret-suspected",
-        "error",
-        tuple(anchors.split()),
-        re.compile(pattern, re.ASCII),
-        "",
-        "",
-        fold=False,
-    )
-    return Format(kind, rule, certain)
-
-
 LEAST_RUN = 20
 """Every format but that of a private key is a run of at least so many of these characters."""
 # What a format may hold becomes "x", all else a space.
 _IN_RUNS = bytes(
     ord("x" if (chr(code).isalnum() and code < 128) or chr(code) in "_./+=:-" else " ") for code in range(256)
 )
-_RUN = b"x" * LEAST_RUN
+# With the space behind it, at which a search can skip.
+_RUN = b"x" * LEAST_RUN + b" "
 
-FORMATS = (
-    _format("an AWS access key", "AKIA ASIA", r"A(?:KI|SI)A(?P<secret>[A-Z2-7]{16})"),
-    _format("a GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_(?P<secret>[A-Za-z0-9]{36,251})"),
-    _format("a GitHub token", "github_pat_", r"github_pat_(?P<secret>[A-Za-z0-9]{22}_[A-Za-z0-9]{59})"),
-    _format("a GitLab token", "glpat-", r"glpat-(?P<secret>[\w-]{20,64})"),
-    _format(
-        "a Slack token",
-        "xox",
-        r"xox[abeprs]-(?:\d{1,2}-)?(?:\d{9,15}-){1,3}(?P<secret>[A-Za-z0-9]{16,146})",
-    ),
-    _format("a Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]{9,13}-\d{9,15}-(?P<secret>[a-f0-9]{64})"),
-    _format(
-        "a Slack webhook",
-        "hooks.slack.com/",
-        r"hooks\.slack\.com/(?:services|workflows)/T\w{7,12}/[AB]\w{7,12}/(?P<secret>[A-Za-z0-9]{20,26})",
-    ),
-    _format("an Anthropic key", "sk-ant-", r"sk-ant-[a-z]{3,8}\d\d-(?P<secret>[\w-]{80,120})"),
-    _format(
-        "an OpenAI key", "sk-", r"sk-(?:proj-|svcacct-|admin-)?(?P<secret>[\w-]{20,150}T3BlbkFJ[\w-]{20,150})"
-    ),
-    _format("an OpenRouter key", "sk-or-v1-", r"sk-or-v1-(?P<secret>[a-f0-9]{64})"),
-    _format("a service key", "sk-", r"sk-(?P<secret>[a-f0-9]{32}|[A-Za-z0-9]{48})", certain=False),
-    _format("a Groq key", "gsk_", r"gsk_(?P<secret>[A-Za-z0-9]{52})"),
-    _format("an xAI key", "xai-", r"xai-(?P<secret>[A-Za-z0-9]{80})"),
-    _format("a Perplexity key", "pplx-", r"pplx-(?P<secret>[A-Za-z0-9]{48})"),
-    _format("a Replicate token", "r8_", r"r8_(?P<secret>[A-Za-z0-9]{37})"),
-    _format("a Hugging Face token", "hf_", r"hf_(?P<secret>[A-Za-z]{34})"),
-    _format("a Google key", "AIza", r"AIza(?P<secret>[\w-]{35})"),
-    _format("a Google client secret", "GOCSPX-", r"GOCSPX-(?P<secret>[\w-]{28})"),
-    _format("a Google access token", "ya29.", r"ya29\.(?P<secret>[\w-]{60,250})"),
-    _format("a Stripe live key", "sk_live_ rk_live_", r"[sr]k_live_(?P<secret>[A-Za-z0-9]{16,247})"),
-    _format(
-        "a Stripe test key", "sk_test_ rk_test_", r"[sr]k_test_(?P<secret>[A-Za-z0-9]{16,247})", certain=False
-    ),
-    _format("a SendGrid key", "SG.", r"SG\.[\w-]{22}\.(?P<secret>[\w-]{43})"),
-    _format("an npm token", "npm_", r"npm_(?P<secret>[A-Za-z0-9]{36})"),
-    _format("a PyPI token", "pypi-AgEIcHlwaS5vcmc", r"pypi-AgEIcHlwaS5vcmc(?P<secret>[\w-]{50,250})"),
-    _format("a Telegram bot token", ":AA", r"(?<=\d{8}):AA(?P<secret>[\w-]{33})(?![\w-])", bounded=False),
-    _format(
-        "a DigitalOcean token",
-        "_v1_",
-        rf"(?<=\bdo[opr])_v1_(?P<secret>[a-f0-9]{{64}}){_RIGHT}",
-        bounded=False,
-    ),
-    _format("a Databricks token", "dapi", r"dapi(?P<secret>[a-f0-9]{32}(?:-\d)?)"),
-    _format("a Shopify token", "shp", r"shp(?:at|ca|pa|ss)_(?P<secret>[a-fA-F0-9]{32})"),
-    _format("a Notion token", "ntn_", r"ntn_(?P<secret>[A-Za-z0-9]{46})"),
-    _format("a Linear key", "lin_api_", r"lin_api_(?P<secret>[A-Za-z0-9]{40})"),
-    _format("an Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.(?P<secret>[a-f0-9]{64})"),
-    _format("a Figma token", "figd_", r"figd_(?P<secret>[\w-]{40,50})"),
-    _format("a Postman key", "PMAK-", r"PMAK-(?P<secret>[a-f0-9]{24}-[a-f0-9]{34})"),
-    _format("a Grafana token", "glsa_", r"glsa_(?P<secret>[A-Za-z0-9]{32}_[A-Fa-f0-9]{8})"),
-    _format("a Supabase token", "sbp_", r"sbp_(?P<secret>[a-f0-9]{40})"),
-    _format("a Vault token", "hvs.", r"hvs\.(?P<secret>[\w-]{90,120})"),
-    _format("an Atlassian token", "ATATT3", r"ATATT3(?P<secret>[\w=-]{180,200})"),
-    _format("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1(?P<secret>[A-Z0-9]{58})"),
-    _format(
-        "an Azure storage key", "AccountKey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{86}==)", bounded=False
-    ),
-    _format("a Tencent Cloud key", "AKID", r"AKID(?P<secret>[A-Za-z0-9]{32})", certain=False),
-    _format("an Alibaba Cloud key", "LTAI", r"LTAI(?P<secret>[A-Za-z0-9]{17,21})", certain=False),
-)
-
+_ANY_ANCHOR = re.compile("|".join(re.escape(anchor) for form in FORMATS for anchor in form.rule.anchors))
 _CERTAIN_FIRST = tuple(sorted(FORMATS, key=lambda form: not form.certain))
-_JWT = _format(
-    "a JSON Web Token",
-    "eyJ",
-    r"(?<![\w.-])eyJ[\w-]{10,1000}\.(?P<payload>eyJ[\w-]{10,8000})\.(?P<secret>[\w-]{20,1000})",
-    certain=False,
-    bounded=False,
-)
-_PRIVATE_KEY = _format(
-    "a private key",
-    "-----BEGIN",
-    r"-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----(?P<secret>[\sA-Za-z0-9+/=,:.\\-]{1,200})",
-    bounded=False,
-)
 _ENCRYPTED_KEY = re.compile(r"BEGIN ENCRYPTED|Proc-Type: ?4,ENCRYPTED")
 
 _ASSIGNED = Rule(
@@ -157,7 +57,7 @@ _ASSIGNED = Rule(
     "warning",
     ("password", "passwd", "secret", "token", "api_key", "apikey", "api-key", "access_key", "bearer "),
     re.compile(
-        r"""[A-Za-z_-]{6,40}["']?(?:[ \t]{0,4}(?::=|=>|[:=])[ \t]{0,4}|[ ])["'`]?"""
+        r"""[A-Za-z_-]{6,40}+["']?(?:[ \t]{0,4}(?::=|=>|[:=])[ \t]{0,4}|[ ])["'`]?"""
         r"""(?P<secret>[A-Za-z0-9+/_.!@#^*~-]{16,200}={0,2})(?![\w(\[{&=])""",
     ),
     "",
@@ -174,18 +74,15 @@ _URL_LOGIN = Rule(
 _LOCAL = re.compile(r"[.](?:local|internal|test|example|invalid)\b|\bexample[.]|localhost")
 
 
-WORDS = _ASSIGNED.words | _URL_LOGIN.words | _PRIVATE_KEY.rule.words
-"""What `scan` has to be told of a text."""
+WORDS = _ASSIGNED.words | _URL_LOGIN.words | PRIVATE_KEY.rule.words
+"""What a text is searched for before a rule is tried."""
 
 
-def scan(text: Text, held: Collection[str]) -> Iterator[Finding]:
-    """Findings about credentials in one file, one for a line; none holds what was found.
-
-    `held` are the `WORDS` that the text may hold.
-    """
+def scan(text: Text) -> Iterator[Finding]:
+    """Findings about credentials in one file, one for a line; none holds what was found."""
     seen: set[int] = set()
     told = range(0)
-    for kind, at, certain in _found(text, held):
+    for kind, at, certain in _found(text):
         if at in told:
             continue
         told = range(at, text.line_end(at))
@@ -203,7 +100,7 @@ def redact(message: str) -> str:
     text = Text("", message)
     spans = sorted(
         match.span("secret")
-        for form in (*FORMATS, _JWT, _PRIVATE_KEY)
+        for form in (*FORMATS, JWT, PRIVATE_KEY)
         for match in form.rule.matches(text)
         if not is_placeholder(match["secret"])
     )
@@ -220,20 +117,20 @@ def is_placeholder(secret: str) -> bool:
     return steps * 2 > len(secret)
 
 
-def _found(text: Text, held: Collection[str]) -> Iterator[tuple[str, int, bool]]:
+def _found(text: Text) -> Iterator[tuple[str, int, bool]]:
     """What kind of credential, where it starts, and whether that is certain; certain ones first."""
-    if _PRIVATE_KEY.rule.may_apply(held):
-        for match in _judged(_PRIVATE_KEY.rule, text):
+    if PRIVATE_KEY.rule.may_apply(text):
+        for match in _judged(PRIVATE_KEY.rule, text):
             if _is_key_body(match["secret"]):
-                yield _PRIVATE_KEY.kind, match.start(), not _ENCRYPTED_KEY.search(match.group())
-    runs = _runs(text.text)
-    for form in _CERTAIN_FIRST if runs else ():
+                yield PRIVATE_KEY.kind, match.start(), not _ENCRYPTED_KEY.search(match.group())
+    runs = _runs(text.encoded)
+    for form in _CERTAIN_FIRST if _ANY_ANCHOR.search(runs) else ():
         if any(anchor in runs for anchor in form.rule.anchors):
             for match in _judged(form.rule, text):
                 if not is_placeholder(match["secret"]):
                     yield form.kind, match.start("secret"), form.certain
     if not text.binary:
-        yield from _suspected(text, runs, held)
+        yield from _suspected(text, runs)
 
 
 def _judged(rule: Rule, text: Text) -> Iterator[re.Match[str]]:
@@ -246,31 +143,28 @@ def _judged(rule: Rule, text: Text) -> Iterator[re.Match[str]]:
         yield match
 
 
-def _runs(text: str) -> str:
+def _runs(encoded: bytes) -> str:
     """The runs of characters that are long enough for a format, each in a line."""
-    # What is not ASCII becomes several spaces, so that the places are those of the bytes.
-    data = text.encode("utf-8", "surrogatepass")
-    marked = data.translate(_IN_RUNS)
+    marked = encoded.translate(_IN_RUNS) + b" "
     runs: list[bytes] = []
-    start = marked.find(_RUN)
-    while start >= 0:
-        end = marked.find(b" ", start)
-        end = len(marked) if end < 0 else end
-        runs.append(data[start:end])
-        start = marked.find(_RUN, end)
+    end = marked.find(_RUN)
+    while end >= 0:
+        end += LEAST_RUN
+        runs.append(encoded[marked.rfind(b" ", 0, end) + 1 : end])
+        end = marked.find(_RUN, end)
     return b"\n".join(runs).decode("ascii")
 
 
-def _suspected(text: Text, runs: str, held: Collection[str]) -> Iterator[tuple[str, int, bool]]:
+def _suspected(text: Text, runs: str) -> Iterator[tuple[str, int, bool]]:
     if "eyJ" in runs:
-        for match in _judged(_JWT.rule, text):
+        for match in _judged(JWT.rule, text):
             if not _is_sample_token(match["payload"]):
-                yield _JWT.kind, match.start(), False
-    if "@" in text.text and _URL_LOGIN.may_apply(held):
+                yield JWT.kind, match.start(), False
+    if text.holds("@") and _URL_LOGIN.may_apply(text):
         for match in _judged(_URL_LOGIN, text):
             if _is_password(match["secret"]) and not _LOCAL.search(match.group()):
                 yield "a password in an address", match.start("secret"), False
-    if _ASSIGNED.may_apply(held):
+    if _ASSIGNED.may_apply(text):
         for match in _judged(_ASSIGNED, text):
             if _is_random(match["secret"]):
                 yield "a credential", match.start("secret"), False

@@ -1,27 +1,16 @@
-"""Text of a bundle's files as the safety scan reads it, and search in it in linear time."""
+"""Text of a bundle's files, and the forms in which it is searched."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
 from catalog.bundles.files import File
-from catalog.bundles.findings import Finding, Severity
-
-MAX_PER_RULE = 20
-"""Findings of one rule in one file; the rest would say nothing new."""
-
-MAX_TRIES = 100_000
-"""Anchors that one rule looks at in one file, so that no file can hold a scan up."""
-MAX_TRIES_IN_ALL = 250_000
-"""The same for all rules together."""
-MAX_TICKS = 300_000
-"""Backticks and tildes in Markdown whose code is told apart; beyond, all of it is read as prose."""
+from catalog.bundles.prose import without_code
 
 # (byte order mark, encoding); UTF-32 first, since its mark begins like that of UTF-16.
 _MARKS = (
@@ -31,32 +20,35 @@ _MARKS = (
     (b"\xfe\xff", "utf-16-be"),
     (b"\xef\xbb\xbf", "utf-8"),
 )
-# With the line feed before it, so that the search runs from line to line; bounded, or a line of
-# spaces would be looked at again from each of them.
-_FENCE = re.compile(r"\n[ \t>]{0,99}(?:[-*+]|\d{1,3}[.)])?[ \t]{0,99}(`{3,}|~{3,})")
-# Written like this, and not as a repetition alone, so that the search runs from tick to tick.
-_TICKS = re.compile(r"``*")
 _BLOCK = 4096
-_NOT_LINE_END = re.compile(r"[^\n]+")
+_ASCII, _CONTINUED = bytes(range(0x80)), bytes(range(0x80, 0xC0))
+# In lower case, with the byte that begins a character beyond ASCII as `?`.
+_FOLDED = _ASCII.lower() + b"?" * 0x80
+# The letters beyond ASCII whose lower case is in ASCII, or that patterns take for such a letter
+# when they ignore case: dotted I, dotless i, long s and the sign of kelvin.
+_LIKE_ASCII = ("\u0130", "\u0131", "\u017f", "\u212a")
 
 
 @dataclass(frozen=True)
 class Text:
     """The text of one file; `utf8` tells whether that is its encoding, `binary` that it is no text.
 
-    A binary file is read as Latin-1, so that what is hidden in it is still found.
+    A binary file is read as Latin-1, so that what is hidden in it is still found. `given` are the
+    bytes where they are the text in UTF-8.
     """
 
     path: str
     text: str = field(repr=False)
     utf8: bool = True
     binary: bool = False
-    # What has been found out about the text on the way: anchors it lacks, rules that gave up.
-    lacks: set[tuple[str, bool]] = field(default_factory=set, repr=False, compare=False)
+    given: bytes | None = field(default=None, repr=False, compare=False)
+    # What has been found out about the text on the way: where words in lower case stand, which rules
+    # gave up, and how much each has looked at.
+    places: dict[str, Sequence[int]] = field(default_factory=dict, repr=False, compare=False)
     given_up: set[str] = field(default_factory=set, repr=False, compare=False)
     tried: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     judged: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
-    _places: dict[re.Pattern[str], list[int]] = field(default_factory=dict, repr=False, compare=False)
+    _marks: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -84,19 +76,46 @@ class Text:
         return lowered.replace("\u0131", "i").replace("\u017f", "s")
 
     @cached_property
+    def folded(self) -> str:
+        """The same with `?` for every character beyond ASCII, which is searched in half the time."""
+        if self.text.isascii():
+            return self.lowered
+        if any(letter in self.beyond_ascii for letter in _LIKE_ASCII):
+            return self.lowered.encode("ascii", "replace").decode("ascii")
+        return self.encoded.translate(_FOLDED, _CONTINUED).decode("ascii")
+
+    @cached_property
+    def beyond_ascii(self) -> str:
+        """The text without its ASCII, which in most files leaves little to look at."""
+        if self.text.isascii():
+            return ""
+        return self.encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The text in UTF-8."""
+        return self.text.encode("utf-8", "surrogatepass") if self.given is None else self.given
+
+    @cached_property
     def prose(self) -> str:
         """Markdown with fenced blocks and code spans blanked, with every character in its place."""
-        if not self.markdown or self.text.count("`") + self.text.count("~") > MAX_TICKS:
-            return self.text
-        return _without_spans(_without_fences(self.text))
+        return without_code(self.text) if self.markdown else self.text
 
-    def has_between(self, pattern: re.Pattern[str], start: int, end: int) -> bool:
-        """Whether a match of the pattern begins there; the text is searched for it once."""
-        places = self._places.get(pattern)
+    def holds(self, mark: str) -> bool:
+        """Whether the text holds a mark; it is searched for it once."""
+        held = self._marks.get(mark)
+        if held is None:
+            # A search for one letter runs at the speed of memory.
+            held = self._marks[mark] = mark[0] in self.text and mark.encode() in self.encoded
+        return held
+
+    def find(self, word: str, start: int) -> int:
+        """The first place from `start` on where a word in lower case stands, in any case; -1 where it does not."""
+        places = self.places.get(word)
         if places is None:
-            places = self._places[pattern] = [match.start() for match in pattern.finditer(self.text)]
+            return (self.folded if word.isascii() else self.lowered).find(word, start)
         following = bisect_left(places, start)
-        return following < len(places) and places[following] < end
+        return places[following] if following < len(places) else -1
 
     def line(self, at: int) -> int:
         """The line of a place in the text, counted from 1."""
@@ -128,98 +147,6 @@ class Text:
         return [0, *accumulate(counts)]
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A pattern that is tried only where one of its anchors stands, which keeps a scan linear.
-
-    The pattern has to match at the anchor. With a `reach` it may run on from there for so many
-    characters of the line (`across`: of the text), and one that fails is not tried again inside
-    them; without one the pattern must bound its own length. `fold` looks for anchors in lower case.
-    `needs` names rarer words, in lower case: one of them stands wherever the rule applies. `ending`
-    is a pattern that begins behind the anchor wherever the rule applies.
-    """
-
-    code: str
-    severity: Severity
-    anchors: tuple[str, ...]
-    pattern: re.Pattern[str]
-    message: str
-    hint: str
-    reach: int = 0
-    across: bool = False
-    fold: bool = True
-    needs: tuple[str, ...] = ()
-    ending: re.Pattern[str] | None = None
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """What to look for, in lower case, before the rule is tried at all."""
-        return frozenset(self.needs or map(str.lower, self.anchors))
-
-    def may_apply(self, held: Collection[str]) -> bool:
-        """Whether a text that holds these words, and no others of the rules', is worth a try."""
-        return not self.words.isdisjoint(held)
-
-    def matches(self, text: Text) -> Iterator[re.Match[str]]:
-        """Where the rule applies, anchor by anchor; a text with too many anchors is given up."""
-        tries = 0
-        most = min(MAX_TRIES, MAX_TRIES_IN_ALL - text.tried.total())
-        searched = text.lowered if self.fold else text.text
-        for anchor in self.anchors:
-            if (anchor, self.fold) in text.lacks:
-                continue
-            at = searched.find(anchor)
-            if at < 0:
-                text.lacks.add((anchor, self.fold))
-            while at >= 0:
-                end, following = self._window(at, len(anchor), text)
-                if match := self._match(text, at, end):
-                    yield match
-                    following = max(match.end(), at + 1)
-                tries += 1
-                text.tried[self.code] += 1
-                if tries > most:
-                    text.given_up.add(self.code)
-                    return
-                at = searched.find(anchor, following)
-
-    def _match(self, text: Text, at: int, end: int) -> re.Match[str] | None:
-        if self.ending is not None and not text.has_between(self.ending, at, end):
-            return None
-        return self.pattern.match(text.text, at, end)
-
-    def _window(self, at: int, length: int, text: Text) -> tuple[int, int]:
-        """Where the pattern has to end, and where the search goes on when it fails."""
-        if not self.reach:
-            return len(text.text), at + length
-        # No further than the reach, or one long line would be read through again and again.
-        limit = -1 if self.across else text.text.find("\n", at, at + self.reach + 1)
-        if limit < 0 and at + self.reach < len(text.text):
-            return at + self.reach, at + self.reach // 2
-        limit = len(text.text) if limit < 0 else limit
-        return limit, max(limit, at + length)
-
-    def findings(self, text: Text) -> Iterator[Finding]:
-        """One finding for each line where the rule applies, up to `MAX_PER_RULE`."""
-        lines: set[int] = set()
-        told = range(0)
-        for match in self.matches(text):
-            if match.start() in told:
-                continue
-            told = range(match.start(), text.line_end(match.start()))
-            line = text.line(match.start())
-            if line not in lines:
-                lines.add(line)
-                yield self.finding(text, line)
-            if len(lines) == MAX_PER_RULE:
-                return
-
-    def finding(self, text: Text, line: int) -> Finding:
-        """The finding at a line, in the rule's words."""
-        message = f"{text.path}, line {line}: {self.message}"
-        return Finding(self.code, self.severity, message, self.hint, text.path, line)
-
-
 def suffix_of(path: str) -> str:
     """The extension of a path with its dot, in lower case; a dot at the start of a name makes none."""
     name, _, extension = path.rpartition("/")[2].rpartition(".")
@@ -237,7 +164,7 @@ def decode(file: File) -> Text:
     except UnicodeDecodeError:
         text = ""
     if not file.content or (text and "\0" not in text):
-        return Text(file.path, text)
+        return Text(file.path, text, given=file.content)
     return _decode_odd(file)
 
 
@@ -252,49 +179,3 @@ def _decode_odd(file: File) -> Text:
             return Text(file.path, file.content.decode(encoding, "replace"), utf8=False)
     control = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)
     return Text(file.path, file.content.decode("latin-1"), utf8=False, binary=control * 50 > len(head))
-
-
-def _blank(text: str) -> str:
-    return _NOT_LINE_END.sub(lambda match: " " * len(match.group()), text)
-
-
-def _without_fences(text: str) -> str:
-    if ("`" not in text or "```" not in text) and ("~" not in text or "~~~" not in text):
-        return text
-    text = f"\n{text}"
-    parts: list[str] = []
-    done = 0
-    opened: re.Match[str] | None = None
-    for fence in _FENCE.finditer(text):
-        if opened is None:
-            parts.append(text[done : fence.start()])
-            opened, done = fence, fence.start()
-        elif fence[1].startswith(opened[1]):
-            parts.append(_blank(text[done : fence.end()]))
-            opened, done = None, fence.end()
-    rest = text[done:]
-    parts.append(_blank(rest) if opened else rest)
-    return "".join(parts)[1:]
-
-
-def _without_spans(text: str) -> str:
-    """Code spans blanked; one ends at a run of as many backticks in its own paragraph."""
-    if "`" not in text:
-        return text
-    parts: list[str] = []
-    done = 0
-    paragraph_end = -1
-    waiting: dict[int, re.Match[str]] = {}
-    for ticks in _TICKS.finditer(text):
-        if ticks.start() >= paragraph_end:
-            waiting.clear()
-            paragraph_end = text.find("\n\n", ticks.start())
-            paragraph_end = len(text) if paragraph_end < 0 else paragraph_end
-        opened = waiting.pop(len(ticks.group()), None)
-        if opened is None or opened.start() < done:
-            waiting[len(ticks.group())] = ticks
-            continue
-        parts += [text[done : opened.end()], _blank(text[opened.end() : ticks.start()])]
-        waiting.clear()
-        done = ticks.start()
-    return "".join(parts) + text[done:]
