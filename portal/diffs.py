@@ -108,7 +108,7 @@ def _diff(path: str, old: list[str], new: list[str]) -> Diff:
 
 def diff_lines(old: list[str], new: list[str]) -> list[DiffLine]:
     """The changed lines of two texts, three unchanged ones around each change."""
-    matcher = LineMatcher(a=old, b=new, autojunk=False)
+    matcher = LineMatcher(old, new)
     lines: list[DiffLine] = []
     done = 0
     for group in matcher.get_grouped_opcodes(3):

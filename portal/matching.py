@@ -19,11 +19,15 @@ MOST_PAIRS, MOST_IN_ALL = 90_000, 400_000
 class LineMatcher(SequenceMatcher[str]):
     """A matcher that finds less in long texts: what it calls changed may hold lines that are the same."""
 
+    def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
+        super().__init__(a=old, b=new, autojunk=False)
+        self.old, self.new = old, new
+
     def get_matching_blocks(self) -> list[Match]:
         """Runs of lines that are the same, and an empty one at the end."""
-        if len(self.a) * len(self.b) <= MOST_PAIRS:
+        if len(self.old) * len(self.new) <= MOST_PAIRS:
             return super().get_matching_blocks()
-        return [*_joined(_runs(self.a, self.b)), Match(len(self.a), len(self.b), 0)]
+        return [*_joined(_runs(self.old, self.new)), Match(len(self.old), len(self.new), 0)]
 
 
 def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[Match]:

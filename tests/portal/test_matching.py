@@ -13,7 +13,7 @@ from portal.matching import LineMatcher
 
 def rebuilt(old: list[str], new: list[str]) -> list[str]:
     """The new text from the old one and what a matcher says of both."""
-    codes = LineMatcher(a=old, b=new, autojunk=False).get_opcodes()
+    codes = LineMatcher(old, new).get_opcodes()
     return [line for tag, a, b, c, d in codes for line in (old[a:b] if tag == "equal" else new[c:d])]
 
 
