@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-ROW = re.compile(r"^\| `([a-z0-9-]+)` \| ([a-z, ]+) \|", re.MULTILINE)
-DOCUMENTED = {
-    code: set(severities.split(", "))
-    for code, severities in ROW.findall((ROOT / "docs" / "findings.md").read_text("utf-8"))
-}
+from tests.catalog.documented import DOCUMENTED, ROOT, ROWS
+
 REPORTED = re.compile(r"\b(error|warning|advice)\(\s*\"([a-z0-9]+(?:-[a-z0-9]+)+)\"")
 
 
@@ -32,5 +27,4 @@ def test_every_documented_code_is_reported_somewhere() -> None:
 
 
 def test_a_code_is_documented_once() -> None:
-    rows = [code for code, _ in ROW.findall((ROOT / "docs" / "findings.md").read_text("utf-8"))]
-    assert sorted(rows) == sorted(set(rows))
+    assert sorted(code for code, _ in ROWS) == sorted(DOCUMENTED)

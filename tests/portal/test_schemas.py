@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.schemas import DEEPEST, MOST_FIELDS, describe_schema
+from portal.schemas import DEEPEST, LONGEST, MOST_FIELDS, describe_schema
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -72,5 +72,14 @@ def test_is_bounded() -> None:
 
 
 @given(JSON)
-def test_is_total(schema: object) -> None:
-    describe_schema(schema)
+def test_any_schema_is_described_within_bounds(schema: object) -> None:
+    fields = describe_schema(schema)
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    named = list(properties) if isinstance(properties, dict) else []
+    # The top level is told in its order, and what is below follows what it belongs to.
+    assert [field.path for field in fields if field.depth == 0] == named
+    for above, field in zip([None, *fields], fields, strict=False):
+        assert 0 <= field.depth < DEEPEST
+        assert field.depth <= (above.depth + 1 if above else 0)
+        assert all(len(text) <= LONGEST + 1 for text in (field.default, *field.choices))
+        assert all(isinstance(text, str) for text in (field.type, field.description, *field.rules))

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.bundles.bundle import RISKS, Manifest
 from catalog.bundles.files import File, Limits, Tree
-from catalog.bundles.findings import Finding, has_errors
+from catalog.bundles.findings import Finding, has_errors, in_order
 from catalog.bundles.manifest import KEYS, ManifestFields, read_manifest
+from catalog.semver import precedence_key
+from tests.catalog.documented import assert_told
 
 GOOD = {
     "name": "web.search",
@@ -269,14 +272,32 @@ scalars = st.one_of(
 )
 
 
+def holds(fields: ManifestFields, findings: tuple[Finding, ...]) -> None:
+    """What every answer keeps to: values of their types, and what is wrong in documented words."""
+    assert_told(findings, ["manifest.yaml", "tests"])
+    assert list(findings) == list(in_order(findings))
+    assert isinstance(fields, ManifestFields)
+    assert isinstance(fields.manifest, Manifest)
+    assert all(isinstance(text, str) for text in (fields.name, fields.description, fields.version_text))
+    assert fields.version is None or precedence_key(fields.version)
+    read_one = fields.manifest
+    assert read_one.risk_level in (None, *RISKS)
+    assert read_one.idempotent in (None, True, False)
+    for milliseconds in (read_one.cache_ttl_ms, read_one.timeout_ms):
+        assert milliseconds is None or milliseconds >= 0
+    assert all(isinstance(tag, str) for tag in (*read_one.tags, *read_one.alternatives))
+
+
 @given(st.dictionaries(st.one_of(st.sampled_from(KEYS), st.text(max_size=6)), scalars, max_size=8))
-def test_nothing_raises(fields: dict[str, str]) -> None:
-    _, findings = read("".join(f"{key}: {value}\n" for key, value in fields.items()))
+def test_any_fields_are_typed_or_told(fields: dict[str, str]) -> None:
+    found, findings = read("".join(f"{key}: {value}\n" for key, value in fields.items()))
+    holds(found, findings)
     # No manifest of eight fields at random is whole.
-    assert any(finding.severity == "error" for finding in findings)
+    assert has_errors(findings)
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_raise(content: bytes) -> None:
-    _, findings = read(content)
-    assert any(finding.severity == "error" for finding in findings)
+def test_any_bytes_are_a_manifest_or_told(content: bytes) -> None:
+    fields, findings = read(content)
+    holds(fields, findings)
+    assert has_errors(findings)

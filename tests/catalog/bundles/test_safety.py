@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from catalog.bundles import commands, phrases, secrets
 from catalog.bundles.files import File, Limits, Tree
-from catalog.bundles.findings import Finding
+from catalog.bundles.findings import Finding, in_order
 from catalog.bundles.reading import read_bundle
 from catalog.bundles.safety import is_understated, scan, suggested_risk
+from tests.catalog.documented import assert_told
 
 GITHUB = "ghp_" + "a1B2c3D4e5F6g7H8i9" + "J0k1L2m3N4o5P6q7R8"
 AWS = "AKIA" + "Q3EGRBUMXWLK7ZTY"
@@ -304,10 +305,18 @@ def test_a_file_that_is_given_up_says_so() -> None:
 
 
 @given(st.binary(max_size=300), st.sampled_from(["SKILL.md", "scripts/a.sh", ".env", "a.bin"]))
-def test_no_bytes_raise(content: bytes, path: str) -> None:
-    scan(Tree("demo", (File(path, content),)))
+def test_any_bytes_give_documented_findings(content: bytes, path: str) -> None:
+    found = scan(Tree("demo", (File(path, content),)))
+    assert_told(found, [path])
+    assert list(found) == list(in_order(found))
+    assert all(finding.line is None or finding.line <= content.count(b"\n") + 1 for finding in found)
 
 
 @given(st.text(alphabet="<!->`~[]()#:/ \n\u200b\u202e\U000e0041\ufe0fabAB=\"'", max_size=80))
-def test_no_text_raises(text: str) -> None:
-    codes(text)
+def test_any_text_gives_documented_findings(text: str) -> None:
+    found = scan(Tree("demo", (File("SKILL.md", text.encode()),)))
+    assert_told(found, ["SKILL.md"])
+    assert all(finding.line and finding.line <= text.count("\n") + 1 for finding in found)
+    # What has no hidden characters, tags or comments has nothing to hide.
+    if text.isascii() and "<" not in text and "]:" not in text:
+        assert not {finding.code for finding in found} - {"dynamic-shell-context"}
