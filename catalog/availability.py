@@ -26,17 +26,19 @@ def missing_of(places: Collection[tuple[Version, UUID]]) -> dict[tuple[UUID, UUI
     Two queries for each step of the longest chain, however many there are, beside the dependencies
     and the skills of the versions themselves, which may be fetched before.
     """
-    wanted = {
-        (version.pk, where): {one.folder: one.minimum for one in version.dependencies.all()}
-        for version, where in places
-    }
-    around = _read_surroundings({(where, folder) for (_, where), asked in wanted.items() for folder in asked})
-    teams = {(where, version.skill.team_id) for version, where in places}
+    missing: dict[tuple[UUID, UUID], list[str]] = {(version.pk, where): [] for version, where in places}
+    needy = [(version, where, wanted) for version, where in places if (wanted := wanted_by(version))]
+    around = _read_surroundings({(where, folder) for _, where, wanted in needy for folder in wanted})
+    teams = {(where, version.skill.team_id) for version, where, _ in needy}
     seen = {(where, team): around.seen_from(where, team) for where, team in teams}
-    return {
-        (version.pk, where): unmet(wanted[version.pk, where], *seen[where, version.skill.team_id])
-        for version, where in places
-    }
+    for version, where, wanted in needy:
+        missing[version.pk, where] = unmet(wanted, *seen[where, version.skill.team_id])
+    return missing
+
+
+def wanted_by(version: Version) -> Wanted:
+    """What the version depends on; reads what was prefetched."""
+    return {one.folder: one.minimum for one in version.dependencies.all()}
 
 
 @dataclass(frozen=True, slots=True)

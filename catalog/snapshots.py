@@ -11,7 +11,7 @@ from uuid import UUID
 import orjson
 from django.db.models import QuerySet
 
-from catalog.availability import Wanted, in_order, shown_to, unavailable, unmet
+from catalog.availability import in_order, shown_to, unavailable, unmet, wanted_by
 from catalog.bundles.bundle import RISKS
 from catalog.caches import Bounded
 from catalog.cards import is_resource, is_script, public_card
@@ -164,11 +164,6 @@ def with_parts(releases: QuerySet[Release]) -> QuerySet[Release]:
     return releases.select_related("environment", "skill__team", "version__publisher").prefetch_related(
         "version__dependencies"
     )
-
-
-def wanted_by(version: Version) -> Wanted:
-    """What the version depends on; reads what was prefetched."""
-    return {one.folder: one.minimum for one in version.dependencies.all()}
 
 
 def _needed(releases: Iterable[Release]) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from catalog.bundles import commands, hidden_markup, hidden_text, phrases, secrets
 from catalog.bundles.anchors import Anchors
-from catalog.bundles.bundle import RISKS, Risk
+from catalog.bundles.bundle import Risk, is_riskier
 from catalog.bundles.files import File, Tree
 from catalog.bundles.findings import Finding, error, in_order, warning
 from catalog.bundles.texts import Text, decode
@@ -66,7 +66,7 @@ def suggested_risk(permissions: Iterable[str], findings: Iterable[Finding]) -> R
 
 def is_understated(declared: Risk, suggested: Risk) -> bool:
     """Whether a declared risk level lies below the suggested one."""
-    return RISKS.index(declared) < RISKS.index(suggested)
+    return is_riskier(suggested, declared)
 
 
 def understated(declared: Risk | None, suggested: Risk) -> list[Finding]:
