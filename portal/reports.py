@@ -32,15 +32,33 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
+class Folder:
+    """The files of a folder, or with the name "" those beside it; with the worst severity among them or ""."""
+
+    name: str
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def severity(self) -> str:
+        """What a closed folder would hide."""
+        return min((leaf.severity for leaf in self.leaves if leaf.severity), key=SEVERITIES.index, default="")
+
+
+@dataclass(frozen=True, slots=True)
 class BundleReport:
     """What the checks say of one skill of the upload."""
 
     publication: Publication
     sheet: Sheet
-    folders: tuple[tuple[str, tuple[Leaf, ...]], ...]
+    folders: tuple[Folder, ...]
     size: int
     runtimes: tuple[Runtime, ...]
     reasons: tuple[Reason, ...]
+
+    @property
+    def blocked(self) -> bool:
+        """Whether it cannot be stored, so that somebody has to look at it."""
+        return self.publication.status in {"conflict", "rejected"}
 
     @property
     def passes(self) -> bool:
@@ -125,7 +143,7 @@ def _report_bundle(publication: Publication) -> BundleReport:
     return BundleReport(
         publication=publication,
         sheet=sheet_of(publication.findings, _reader(tree)),
-        folders=tuple((name, tuple(inside)) for name, inside in folders),
+        folders=tuple(Folder(name, tuple(inside)) for name, inside in folders),
         size=sum(file.size for file in tree.files),
         runtimes=runtimes_shown({key: {"verdict": one.verdict, "notes": one.notes} for key, one in verdicts}),
         reasons=reasons_of(

@@ -52,6 +52,13 @@
     if (input.files.length || byId("id_text").value.trim()) htmx.trigger(form, "check");
   });
 
+  /* A skill of several is folded away until one goes there. */
+  form.addEventListener("click", (e) => {
+    const goal = e.target.closest?.("a[href^='#skill-']");
+    const fold = goal && byId(goal.hash.slice(1))?.closest("details");
+    if (fold) fold.open = true;
+  });
+
   /* Dropped files: the input lies over the zone and takes one by itself; more than one is told. */
   form.addEventListener("drop", (e) => {
     if (!e.target.closest(".drop")) return;

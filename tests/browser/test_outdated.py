@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from zipfile import ZipFile
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Dialog, Page, Route, expect
@@ -180,3 +183,22 @@ def test_without_script_the_chosen_file_is_seen_and_the_answer_begins_at_its_rep
     expect(page.locator("#report-h")).to_be_in_viewport()
     assert page.url.endswith("/publish/check/#report")
     context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_several_skills_are_folded_until_one_goes_there(open_page: OpenPage, cast: Cast, width: int) -> None:
+    page = open_page("/publish/", user=cast.ines, width=width)
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        archive.writestr("refund-check/SKILL.md", make.skill_md(version="1.0.0"))
+        archive.writestr("order-find/SKILL.md", make.skill_md("order-find", version="1.0.0"))
+        archive.writestr("bad/SKILL.md", b"no frontmatter")
+    file = {"name": "skills.zip", "mimeType": "application/zip", "buffer": buffer.getvalue()}
+    page.set_input_files("#id_file", file)  # type: ignore[arg-type]
+    order = page.locator("details.fold", has_text="order-find")
+    expect(page.locator("details.fold", has_text="bad")).to_have_attribute("open", "")
+    expect(order).not_to_have_attribute("open", "")
+    page.get_by_role("link", name="order-find").click()
+    expect(order).to_have_attribute("open", "")
+    expect(order.get_by_role("heading", name="order-find")).to_be_in_viewport()
+    judge(page)
