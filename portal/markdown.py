@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from urllib.parse import unquote, urlsplit
 
 import nh3
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-# Longer texts are shown as source: rendering them would hold up the page.
-LONGEST = 256 * 1024
+# Longer texts are shown as source: rendering them would hold up the page, for seconds where all is markup.
+LONGEST = 128 * 1024
 # The page has its own h1 and h2 above a text.
 HEADING_BELOW = 2
 
@@ -34,11 +35,14 @@ def render_markdown(text: str, *, link_file: FileLink, folder: str = "") -> Safe
     """The text as HTML. `link_file` gives the address of a file of the bundle, or None.
 
     `folder` is the folder of the text's own file: relative links start there. Links lead to http,
-    https, mailto or a file of the bundle; every other one, and every image, stays as its text.
+    https, mailto or a file of the bundle; every other one, and every image, stays as its text. A text over
+    LONGEST characters is shown as it is written, as far as those.
     """
+    if len(text) > LONGEST:
+        return format_html('<pre tabindex="0">{}\n…</pre>', text[:LONGEST])
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False})
     parser.enable(["table", "strikethrough"])
-    tokens = parser.parse(text[:LONGEST])
+    tokens = parser.parse(text)
     _order_headings(tokens)
     for token in tokens:
         if token.type == "inline" and token.children:

@@ -98,3 +98,9 @@ def test_what_the_last_wall_lets_through() -> None:
 def test_never_lets_an_attribute_through(text: str) -> None:
     html = render(text)
     assert clean(html).replace("\xa0", "&nbsp;") == html.replace("\xa0", "&nbsp;")
+
+
+def test_a_longer_text_is_shown_as_it_is_written_and_says_that_it_goes_on() -> None:
+    html = render("![<b>" * LONGEST)
+    assert html.startswith('<pre tabindex="0">![&lt;b&gt;![&lt;b&gt;')
+    assert html.endswith("\n…</pre>")
