@@ -30,6 +30,11 @@ _CLOBBERS = re.compile(
     r")[\"'\s/>]?",
     re.IGNORECASE,
 )
+# How whatever acts begins, in code too. A name in angle brackets, as documents write a gap, does not.
+_MAY_ACT = re.compile(
+    rf"<(?:(?:{_ACTIVE_TAG.pattern})>|[a-z][a-z0-9:-]{{0,30}}[\s/]|\s{{0,3}}(?:javascript|vbscript|data):)",
+    re.IGNORECASE,
+)
 _AUTOLINK = re.compile(r"<\s{0,3}(javascript|vbscript|data):[^<>\s]{0,500}>?", re.IGNORECASE)
 _ACTIVE_SCHEMES = ("javascript:", "vbscript:", "data:text/html", "data:application/", "data:image/svg")
 _UNSEEN = re.compile(r"[\s\x00-\x1f]")
@@ -58,7 +63,7 @@ def _active(text: Text, references: Iterable[Reference]) -> list[Finding]:
 
 def _active_places(text: Text, references: Iterable[Reference]) -> Iterator[tuple[str, int]]:
     """What acts, in words, and its line."""
-    if text.holds("<"):
+    if text.holds("<") and _MAY_ACT.search(text.text):
         yield from ((what, text.line(at)) for what, at in _active_tags(text.prose))
     if text.holds("]("):
         for link in _INLINE_TARGET.finditer(text.prose):

@@ -15,6 +15,9 @@ from catalog.bundles.texts import Text
 PIVOTS = ":kxwvbgmdc"
 """The letters, from rare to common in Markdown and scripts; a word without one is sought by itself."""
 
+FOREIGN_PIVOTS = "忽無无忘瞒告让щйгбзп’"
+"""The same of words with letters beyond ASCII."""
+
 MAX_PLACES = 10_000
 """Places that are kept of the words with one letter; where there are more, nothing is told of them."""
 
@@ -26,13 +29,15 @@ class Anchors:
 
     def __init__(self, words: Iterable[str]) -> None:
         parted: dict[str, list[str]] = {}
-        self._foreign: dict[str, str] = {}
+        self._foreign: dict[str, dict[str, str]] = {}
         self._nowhere: dict[str, Sequence[int]] = dict.fromkeys(words, ())
         for word in sorted(self._nowhere):
             if word.isascii():
                 parted.setdefault(next((pivot for pivot in PIVOTS if pivot in word), ""), []).append(word)
             else:
-                self._foreign[word] = _ASCII.sub("", word)
+                letters = _ASCII.sub("", word)
+                pivot = next((pivot for pivot in FOREIGN_PIVOTS if pivot in letters), letters[0])
+                self._foreign.setdefault(pivot, {})[word] = letters
         self._alone = parted.pop("", [])
         self._groups = tuple(_Group(pivot, group) for pivot, group in parted.items())
 
@@ -41,7 +46,9 @@ class Anchors:
         folded, beyond = text.folded, text.beyond_ascii.lower()
         places = dict(self._nowhere)
         unknown = [word for word in self._alone if word in folded]
-        unknown += [word for word, letters in self._foreign.items() if letters in beyond]
+        for pivot, words in self._foreign.items():
+            if pivot in beyond:
+                unknown += [word for word, letters in words.items() if letters in beyond]
         for group in self._groups:
             found = group.places(folded)
             if found is None:

@@ -42,7 +42,7 @@ def _rule(
     pattern: str,
     reach: int = 0,
     needs: str = "",
-    inside: str = "",
+    inside: tuple[str, ...] = (),
 ) -> Rule:
     """A warning; anchors and needs are parted by `~`, and inside are signs before a fetch."""
     return Rule(
@@ -74,7 +74,7 @@ RULES = Rules(
         _install(
             "bash~sh -c~eval~source~. <(~python",
             rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
-            inside="(`",
+            inside=("<(", "$(", "`"),
         ),
         _install(
             "iwr~irm~invoke-webrequest~invoke-restmethod~downloadstring",

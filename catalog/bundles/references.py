@@ -56,7 +56,7 @@ def references_of(text: Text) -> Iterator[Reference]:
         # One place on, for the line feed in front.
         for match in _DEFINITION.finditer(f"\n{text.prose}"):
             yield Reference(match[1].strip("<>").strip(), text.line(match.start()))
-    if text.holds("<"):
+    if text.holds("<") and "<img" in text.folded:
         for match in _IMG.finditer(text.prose):
             yield Reference(match[1], text.line(match.start()), image=True)
 

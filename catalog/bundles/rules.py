@@ -64,12 +64,14 @@ class Rule:
         """Where the rule applies, anchor by anchor; a text with too many anchors is given up."""
         tries = 0
         most = min(MAX_TRIES, MAX_TRIES_IN_ALL - text.tried.total())
-        find = text.find if self.fold else text.text.find
+        find, known = (text.find, text.places) if self.fold else (text.text.find, {})
         for anchor in self.anchors:
-            at = find(anchor, 0)
+            at = find(anchor, 0) if known.get(anchor, True) else -1
             while at >= 0:
                 end, following = self._window(at, len(anchor), text)
-                if match := self._match(text, at, end):
+                if (self.ending is None or self.ending.search(text.text, at, end)) and (
+                    match := self.pattern.match(text.text, at, end)
+                ):
                     yield match
                     following = max(match.end(), at + 1)
                 tries += 1
@@ -78,11 +80,6 @@ class Rule:
                     text.given_up.add(self.code)
                     return
                 at = find(anchor, following)
-
-    def _match(self, text: Text, at: int, end: int) -> re.Match[str] | None:
-        if self.ending is not None and not self.ending.search(text.text, at, end):
-            return None
-        return self.pattern.match(text.text, at, end)
 
     def _window(self, at: int, length: int, text: Text) -> tuple[int, int]:
         """Where the pattern has to end, and where the search goes on when it fails."""
