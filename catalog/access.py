@@ -6,15 +6,19 @@ checked again inside its own transaction by the domain function that makes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet
+from django.db.models import FilteredRelation, Q, QuerySet
+from django.utils import timezone
 
 from catalog.journal import Actor
-from catalog.models import Agent, Environment, Grant, Release, Role, Skill, Team, User, Version
+from catalog.models import Environment, Grant, Release, Role, Skill, Team, User
 
 
 class NotAllowed(Exception):
@@ -23,34 +27,49 @@ class NotAllowed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """A role for one team or all (None), in one environment or all (None)."""
+    """A role for one team or all (None), in one environment or all (None).
+
+    `lent_by` is who lent it to the user for a time, None for a right of the user's own.
+    """
 
     role: str
     team_id: UUID | None = None
     environment_id: UUID | None = None
     may_override: bool = False
+    lent_by: UUID | None = None
+
+    def covers(self, role: Role, *, team_id: UUID | None, environment_id: UUID | None) -> bool:
+        """Whether it gives the role for this team and environment (None: for any)."""
+        return (
+            self.role == role
+            and (team_id is None or self.team_id in {None, team_id})
+            and (environment_id is None or self.environment_id in {None, environment_id})
+        )
 
 
 @dataclass(frozen=True)
 class Powers:
-    """What one user may do."""
+    """What one user may do. `givers` has the powers of those who lent some of their rights."""
 
     user_id: UUID | None
     rights: tuple[Right, ...] = ()
+    givers: Mapping[UUID, Powers] = field(default_factory=dict)
 
     def _has(self, role: Role, *, team_id: UUID | None = None, environment_id: UUID | None = None) -> bool:
         """Whether some grant gives the role for this team and environment (None: for any)."""
         return any(
-            right.role == role
-            and (team_id is None or right.team_id in {None, team_id})
-            and (environment_id is None or right.environment_id in {None, environment_id})
-            for right in self.rights
+            right.covers(role, team_id=team_id, environment_id=environment_id) for right in self.rights
         )
 
     @property
+    def own(self) -> tuple[Right, ...]:
+        """The rights that are the user's own, not lent."""
+        return tuple(right for right in self.rights if right.lent_by is None)
+
+    @property
     def team_ids(self) -> frozenset[UUID]:
-        """The teams that the user belongs to: those that a grant names."""
-        return frozenset(right.team_id for right in self.rights if right.team_id)
+        """The teams that the user belongs to: those that a grant of their own names."""
+        return frozenset(right.team_id for right in self.own if right.team_id)
 
     @property
     def is_admin(self) -> bool:
@@ -88,9 +107,14 @@ class Powers:
         return (
             skill.visibility == Skill.Visibility.ORGANISATION
             or self.sees_every_skill
-            or skill.team_id in self.team_ids
+            or skill.team_id in self.seen_team_ids
             or skill.owner_id == self.user_id
         )
+
+    @property
+    def seen_team_ids(self) -> frozenset[UUID]:
+        """The teams whose own skills the user sees: theirs, and those for which a right was lent."""
+        return frozenset(right.team_id for right in self.rights if right.team_id)
 
     def may_publish(self, team: Team) -> bool:
         """Publish, propose, withdraw, yank, transfer, deprecate: a publisher of the owning team."""
@@ -102,14 +126,47 @@ class Powers:
 
     def may_decide(self, release: Release) -> bool:
         """Approve or reject: an approver there who neither proposed nor published (four eyes)."""
-        return self.is_approver_of(release) and self.user_id not in {
-            release.proposer_id,
-            release.version.publisher_id,
-        }
+        return bool(self.deciding_for(release))
+
+    def deciding_for(self, release: Release) -> tuple[UUID, ...]:
+        """Whose right to decide on the release the user may use: their own first, then lent ones.
+
+        Neither the user nor who lent the right proposed the release or published its version; where
+        the policy wants approvers from outside, neither publishes for the owning team.
+        """
+        involved = {release.proposer_id, release.version.publisher_id}
+        holders = dict.fromkeys(right.lent_by or self.user_id for right in self._approving(release))
+        return tuple(
+            holder
+            for holder in sorted(holders, key=lambda one: (one != self.user_id, str(one)))
+            if holder and not involved & {self.user_id, holder} and self._is_outside(holder, release)
+        )
+
+    def _approving(self, release: Release) -> Iterator[Right]:
+        team, where = release.skill.team_id, release.environment_id
+        return (
+            right for right in self.rights if right.covers(Role.APPROVER, team_id=team, environment_id=where)
+        )
+
+    def _is_outside(self, holder: UUID, release: Release) -> bool:
+        """Whether user and holder of the right are outsiders to the owning team, where that is asked for."""
+        both = (self, self.givers.get(holder, self))
+        return not release.environment.outside_approval or not any(
+            one.may_publish(release.skill.team) for one in both
+        )
+
+    def may_override(self, release: Release) -> bool:
+        """Override a gate: with that right beside the role approver, and four eyes as for a decision."""
+        involved = {release.proposer_id, release.version.publisher_id}
+        return self.may_break_glass(release) and self.user_id not in involved
+
+    def may_break_glass(self, release: Release) -> bool:
+        """Serve what lacks approvals: an approver there with that right, whoever proposed; never a lent one."""
+        return any(right.may_override and right.lent_by is None for right in self._approving(release))
 
     def is_approver_of(self, release: Release) -> bool:
         """An approver for the release's team and environment, whoever proposed it."""
-        return self._has(Role.APPROVER, team_id=release.skill.team_id, environment_id=release.environment_id)
+        return any(self._approving(release))
 
     def may_start(self, release: Release) -> bool:
         """Start or advance: who may decide; where the policy says so the owning team as well."""
@@ -117,8 +174,14 @@ class Powers:
         return owner or self.may_decide(release)
 
     def may_stop(self, release: Release) -> bool:
-        """Halt, roll back, switch off: an approver there, or a publisher of the owning team."""
-        return self.is_approver_of(release) or self.may_propose(release.skill, release.environment)
+        """Halt or roll back: who may switch the skill off there."""
+        return self.may_switch_off(release.skill, release.environment)
+
+    def may_switch_off(self, skill: Skill, environment: Environment) -> bool:
+        """Switch off, name a fallback: an approver there, or a publisher of the owning team."""
+        return self.may_propose(skill, environment) or self._has(
+            Role.APPROVER, team_id=skill.team_id, environment_id=environment.pk
+        )
 
     def may_withdraw(self, release: Release) -> bool:
         """Withdraw a proposal: a publisher of the owning team."""
@@ -135,93 +198,59 @@ class Powers:
         return self._has(Role.ANALYST) or self.is_publisher
 
 
-def powers_of(user: User | AnonymousUser | None) -> Powers:
-    """What the user may do now. A superuser is an administrator; someone signed out may nothing."""
+def powers_of(user: User | AnonymousUser | None, *, now: datetime | None = None) -> Powers:
+    """What the user may do at `now` (now, where it is not given), by their grants and what is lent to them.
+
+    A superuser is an administrator; someone signed out may nothing. One query.
+    """
     if not isinstance(user, User) or not user.is_active:
         return Powers(None)
-    rights = tuple(
-        Right(*row)
-        for row in Grant.objects.filter(user=user).values_list(
-            "role", "team_id", "environment_id", "may_override"
+    own: list[Right] = [Right(Role.ADMIN)] if user.is_superuser else []
+    given: defaultdict[UUID, set[Right]] = defaultdict(set)
+    lent: set[Right] = set()
+    for holder, role, team, where, may_override, *scope in _grants_for(user, now or timezone.now()):
+        right = Right(role, team, where, may_override)
+        if holder == user.pk:
+            own.append(right)
+            continue
+        given[holder].add(right)
+        if role == Role.APPROVER and (part := _cut(right, holder, *scope)):
+            lent.add(part)
+    givers = {holder: Powers(holder, tuple(rights)) for holder, rights in given.items()}
+    return Powers(user.pk, (*own, *sorted(lent, key=str)), givers)
+
+
+def _grants_for(user: User, now: datetime) -> QuerySet[Grant, tuple[Any, ...]]:
+    """The grants of the user and, with team and environment of the loan, of who lends them rights now."""
+    loan = "user__delegations_given"
+    in_force = {"starts_at__lte": now, "ends_at__gt": now, "ended_at": None, "taker": user}
+    condition = Q(**{f"{loan}__{name}": value for name, value in in_force.items()})
+    return (
+        Grant.objects.annotate(loan=FilteredRelation(loan, condition=condition))
+        .filter(Q(user=user) | Q(loan__isnull=False, user__is_active=True))
+        .order_by("pk")
+        .values_list(
+            "user_id",
+            "role",
+            "team_id",
+            "environment_id",
+            "may_override",
+            "loan__team_id",
+            "loan__environment_id",
         )
     )
-    if user.is_superuser:
-        rights += (Right(Role.ADMIN),)
-    return Powers(user.pk, rights)
 
 
-def require(actor: Actor, may: Callable[[Powers], bool], refusal: str) -> None:
-    """Raise NotAllowed with the refusal unless the actor may, as of now; the system may."""
-    if not actor.is_system and not may(powers_of(actor.user)):
+def _cut(right: Right, giver: UUID, team: UUID | None, where: UUID | None) -> Right | None:
+    """What a loan for a team and an environment (None: for all) passes on of a right; None for nothing."""
+    if (team and right.team_id not in {None, team}) or (where and right.environment_id not in {None, where}):
+        return None
+    return Right(right.role, team or right.team_id, where or right.environment_id, lent_by=giver)
+
+
+def require(
+    actor: Actor, may: Callable[[Powers], bool], refusal: str, *, now: datetime | None = None
+) -> None:
+    """Raise NotAllowed with the refusal unless the actor may, at `now`; the system may."""
+    if not actor.is_system and not may(powers_of(actor.user, now=now)):
         raise NotAllowed(refusal)
-
-
-def visible_skills(powers: Powers) -> QuerySet[Skill]:
-    """The skills that `Powers.may_see` allows, as a query."""
-    skills = Skill.objects.filter(deleted_at=None)
-    if powers.user_id is None:
-        return skills.none()
-    if powers.sees_every_skill:
-        return skills
-    return skills.filter(
-        Q(visibility=Skill.Visibility.ORGANISATION)
-        | Q(team_id__in=powers.team_ids)
-        | Q(owner_id=powers.user_id)
-    )
-
-
-def visible_versions(powers: Powers) -> QuerySet[Version]:
-    """The versions of visible skills, revoked ones too: their page says what happened."""
-    return Version.objects.filter(skill__in=visible_skills(powers))
-
-
-def visible_releases(powers: Powers) -> QuerySet[Release]:
-    """The releases of visible skills."""
-    return Release.objects.filter(skill__in=visible_skills(powers))
-
-
-def visible_agents(powers: Powers) -> QuerySet[Agent]:
-    """The agents of the teams that the user publishes for; administrators see all."""
-    agents = Agent.objects.filter(retired_at=None)
-    if powers.is_admin:
-        return agents
-    if any(right.role == Role.PUBLISHER and right.team_id is None for right in powers.rights):
-        return agents
-    teams = {right.team_id for right in powers.rights if right.role == Role.PUBLISHER}
-    return agents.filter(team_id__in=teams)
-
-
-def teams_to_publish_for(powers: Powers) -> QuerySet[Team]:
-    """The teams that the user may publish for."""
-    rights = [right for right in powers.rights if right.role == Role.PUBLISHER]
-    if any(right.team_id is None for right in rights):
-        return Team.objects.all()
-    return Team.objects.filter(pk__in={right.team_id for right in rights})
-
-
-def releases_to_decide(powers: Powers) -> QuerySet[Release]:
-    """The visible releases that `Powers.may_decide` allows, whatever state they are in."""
-    return (
-        visible_releases(powers)
-        .filter(_within(powers, Role.APPROVER))
-        .exclude(proposer_id=powers.user_id)
-        .exclude(version__publisher_id=powers.user_id)
-    )
-
-
-def releases_to_start(powers: Powers) -> QuerySet[Release]:
-    """The visible releases that `Powers.may_start` allows, whatever state they are in."""
-    own = Q(environment__owner_may_start=True) & _within(powers, Role.PUBLISHER)
-    decided = releases_to_decide(powers).values("pk")
-    return visible_releases(powers).filter(own | Q(pk__in=decided))
-
-
-def _within(powers: Powers, role: Role) -> Q:
-    """Releases of the teams and environments for which some grant gives the role."""
-    scope = Q(pk__in=())
-    for right in powers.rights:
-        if right.role == role:
-            named = {"skill__team_id": right.team_id, "environment_id": right.environment_id}
-            part = Q(**{name: value for name, value in named.items() if value})
-            scope |= part or Q(pk__isnull=False)
-    return scope

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
 
-from catalog import access, journal
+from catalog import access, journal, visibility
 from catalog.access import Powers
 from catalog.journal import Actor
 from catalog.models import Appeal, Role, Skill, VersionFinding
@@ -42,7 +42,7 @@ def appeals_to_decide(powers: Powers) -> QuerySet[Appeal]:
     """The waiting appeals that `why_not_decide` lets this user decide, oldest first."""
     teams = {right.team_id for right in powers.rights if right.role == Role.APPROVER}
     scope = Q() if None in teams else Q(version__skill__team_id__in=teams)
-    seen = access.visible_versions(powers)
+    seen = visibility.visible_versions(powers)
     waiting = Appeal.objects.filter(scope, version__in=seen, state=Appeal.State.WAITING)
     others = waiting.exclude(by_id=powers.user_id).exclude(version__publisher_id=powers.user_id)
     return others.order_by("at", "pk")
@@ -50,7 +50,7 @@ def appeals_to_decide(powers: Powers) -> QuerySet[Appeal]:
 
 def appeals_made(powers: Powers) -> QuerySet[Appeal]:
     """The appeals that this user made, of versions that they still see: those that wait first, then the newest."""
-    seen = access.visible_versions(powers)
+    seen = visibility.visible_versions(powers)
     mine = Appeal.objects.filter(by_id=powers.user_id, version__in=seen)
     return mine.order_by(F("decided_at").desc(nulls_first=True), "-at", "-pk")
 

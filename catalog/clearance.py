@@ -7,11 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One condition of a release: its name, whether it holds, and what was seen."""
+    """One condition of a release: its name, whether it holds, and what was seen.
+
+    `overridden` says who answers for a shut one, and why; "" where nobody does.
+    """
 
     name: str
     passed: bool
     detail: str
+    overridden: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a release passes."""
+        return self.passed or bool(self.overridden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +37,4 @@ class Clearance:
     @property
     def shut(self) -> tuple[Gate, ...]:
         """The gates that keep the version from being served."""
-        return tuple(gate for gate in self.gates if not gate.passed)
+        return tuple(gate for gate in self.gates if not gate.is_open)

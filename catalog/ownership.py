@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from catalog import access, journal
 from catalog.journal import Actor
 from catalog.models import SERVED, Environment, Skill, Team, User
-from catalog.releases import revise
+from catalog.revisions import revise
 
 
 class NotOfTheTeam(Exception):

@@ -13,7 +13,7 @@ from catalog.bundles.findings import Finding
 from catalog.bundles.safety import UNDERSTATED, suggested_risk, understated
 from catalog.insertion import finding_rows
 from catalog.models import SERVED, Appeal, Environment, Skill, Version, VersionFinding
-from catalog.releases import revise
+from catalog.revisions import revise
 
 
 def lock_version(version: Version) -> Version:

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from catalog import journal
 from catalog.clearance import Clearance
 from catalog.journal import Actor
-from catalog.models import Environment, Release, State, Transition
+from catalog.models import Environment, Release, State, Transition, Version
 
 # action → the states it starts from. Where it leads is decided by the function of that name.
 STARTS_FROM: Mapping[str, tuple[State, ...]] = {
@@ -22,12 +22,16 @@ STARTS_FROM: Mapping[str, tuple[State, ...]] = {
     "start": (State.APPROVED,),
     "advance": (State.CANARY,),
     "halt": (State.CANARY,),
+    "resume": (State.HALTED,),
+    "hold": (State.CANARY,),
+    "override": (State.PROPOSED, State.APPROVED, State.CANARY, State.HALTED),
+    "break_glass": (State.PROPOSED, State.APPROVED, State.CANARY, State.HALTED),
     "rollback": (State.LIVE,),
     "supersede": (State.LIVE,),
     "restore": (State.SUPERSEDED,),
 }
 # Those after which agents are served the version: no gate may be shut.
-SERVING = frozenset({"start", "advance", "restore"})
+SERVING = frozenset({"start", "advance", "resume", "break_glass", "restore"})
 
 
 class WrongState(Exception):
@@ -67,6 +71,20 @@ def fetch(release: Release, action: str, clearance: Clearance) -> Release:
     return fresh
 
 
+def refuse_withdrawn(version: Version) -> None:
+    """Raises WrongState for a version that no new session is to see."""
+    if version.revoked_at or version.yanked_at:
+        raise WrongState(f"Version {version.version} is {'revoked' if version.revoked_at else 'yanked'}.")
+    if version.skill.deleted_at:
+        raise WrongState(f"The skill {version.skill.name} is deleted.")
+
+
+def refuse_overdue(release: Release, now: datetime) -> None:
+    """A proposal ends after its 14 days, whether or not the job that closes it has run."""
+    if release.state in {State.PROPOSED, State.APPROVED} and now >= release.expires_at:
+        raise WrongState("This proposal has expired; propose the version again.")
+
+
 SAID: Mapping[str, str] = {
     State.PROPOSED: "waits for approval",
     State.APPROVED: "is approved and not started",
@@ -87,6 +105,10 @@ DONE: Mapping[str, str] = {
     "start": "started",
     "advance": "advanced",
     "halt": "halted",
+    "resume": "resumed",
+    "hold": "held",
+    "override": "overridden",
+    "break_glass": "forced",
     "rollback": "rolled back",
     "supersede": "superseded",
     "restore": "put back",
@@ -118,13 +140,23 @@ def move(
     reason: str,
     now: datetime,
     percent: int | None = None,
+    next_step_at: datetime | None = None,
+    keep_schedule: bool = False,
 ) -> None:
-    """Change the state if it is still the one that was read, and write down the transition."""
+    """Change the state if it is still the one that was read, and write down the transition.
+
+    The schedule ends unless it is told when it goes on.
+    """
     before = release.state
     release.state, release.changed_at = target, now
     release.percent = release.percent if percent is None else percent
+    release.next_step_at = release.next_step_at if keep_schedule else next_step_at
     moved = Release.objects.filter(pk=release.pk, state=before).update(
-        state=target, percent=release.percent, previous=release.previous, changed_at=now
+        state=target,
+        percent=release.percent,
+        next_step_at=release.next_step_at,
+        previous=release.previous,
+        changed_at=now,
     )
     if not moved:
         raise WrongState("Somebody else has just changed this release.")

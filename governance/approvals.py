@@ -1,63 +1,34 @@
-"""Deciding on releases: who may, past which gates, and with how many approvals.
+"""Deciding on releases: who may, with how many approvals, and past which gates.
 
 Each function locks the release, checks the right and the gates on what it then sees, and hands
-`catalog.releases` the clearance for the change.
+`catalog.releases` the clearance for the change. `governance.rollouts` does the same for what is served.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha256
-from typing import Any
 
 from django.db import transaction
 
-from catalog import access, releases, rollbacks
-from catalog.access import NotAllowed, Powers
-from catalog.clearance import Clearance, Gate
+from catalog import releases
+from catalog.access import powers_of
+from catalog.canaries import Plan
+from catalog.cohorts import check_cohort
 from catalog.journal import Actor
-from catalog.models import Approval, Environment, Release, State, Version
-from catalog.transitions import find_live, lock, lock_environment
-from governance.gates import check_gates, policy_of, subject_of
-from governance.policy import Needs, needs_of
+from catalog.models import Environment, Release, State, User, Version
+from catalog.transitions import lock, lock_environment
+from governance import rollouts
+from governance.clearing import bound_to, clearance_for, review
+from governance.policy import HARD_GATES
+from governance.refusals import ask, need_reason, why_not_decide, why_not_override
 
 
 class NotConfirmed(Exception):
     """The second confirmation is missing: the skill's name, typed."""
 
 
-class ReasonMissing(Exception):
-    """The action needs a reason and none was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """Where a release stands: what it needs, which approvals hold, and each gate."""
-
-    needs: Needs
-    approvals: tuple[Approval, ...]
-    gates: tuple[Gate, ...]
-
-    @property
-    def shut(self) -> tuple[Gate, ...]:
-        """The gates that keep it from being served."""
-        return tuple(gate for gate in self.gates if not gate.passed)
-
-
-def review(release: Release) -> Review:
-    """What the release needs and has, as of now."""
-    bound = _bound_to(release.version, release.environment)
-    held = (
-        release.approvals.filter(voided_at=None, bound_to=bound).select_related("user").order_by("created_at")
-    )
-    return Review(
-        needs=needs_of(policy_of(release.environment), subject_of(release.version)),
-        approvals=tuple(held),
-        gates=check_gates(release.version, release.environment),
-    )
+class NoSuchGate(Exception):
+    """The gate is not known, not shut, or not one that anybody answers for."""
 
 
 def propose(
@@ -67,54 +38,68 @@ def propose(
     actor: Actor,
     now: datetime,
     note: str = "",
-    canary: Mapping[str, Any] | None = None,
+    plan: Plan | None = None,
 ) -> Release:
     """Propose a release; where the environment asks for no approval it goes live at once.
 
-    Raises NotAllowed, and WrongState where a release of the version is open there already.
+    Raises NotAllowed, WrongState where a release of the version is open there already, and PlanWrong
+    for a cohort of agents or teams that are not there.
     """
+    if plan is not None:
+        check_cohort(plan)
     with transaction.atomic():
         where = lock_environment(environment)
-        allowed = _powers(actor).may_propose(version.skill, where)
-        _ask("" if allowed else f"Proposing needs the role publisher in {version.skill.team.name}.")
+        allowed = powers_of(actor.user, now=now).may_propose(version.skill, where)
+        ask("" if allowed else f"Proposing needs the role publisher in {version.skill.team.name}.")
         release = releases.propose(
             version=version,
             environment=where,
-            clearance=_clearance("propose", version, where),
+            clearance=clearance_for("propose", version, where),
             actor=actor,
             note=note,
-            canary=canary,
+            plan=plan,
             now=now,
         )
         seen = review(release)
         if seen.needs.approvals == 0:
             release = releases.clear(
-                release=release, clearance=_clearance("approve", version, where), actor=actor, now=now
+                release=release,
+                clearance=clearance_for("approve", version, where, seen),
+                actor=actor,
+                now=now,
             )
-            if not seen.shut and _powers(actor).may_start(release):
-                release = start(release=release, actor=actor, now=now)
+            if not seen.shut and powers_of(actor.user, now=now).may_start(release):
+                release = rollouts.start(release=release, actor=actor, now=now)
     return release
 
 
 def approve(*, release: Release, actor: Actor, now: datetime, note: str = "", confirm: str = "") -> Release:
     """Give the actor's approval; the release is approved when enough of them hold.
 
-    Raises NotAllowed (four eyes), NotConfirmed where the skill's name has to be typed, WrongState.
+    The actor uses a right of their own, or one that was lent to them and whose holder has not
+    approved. Raises NotAllowed (four eyes), NotConfirmed where the skill's name has to be typed,
+    WrongState.
     """
     with transaction.atomic():
         fresh = lock(release)
-        _ask(_may_decide(fresh, actor))
-        needs = review(fresh).needs
-        if needs.confirmation and confirm not in {fresh.skill.name, fresh.skill.folder}:
+        powers = powers_of(actor.user, now=now)
+        ask(why_not_decide(fresh, powers))
+        seen = review(fresh)
+        if seen.needs.confirmation and confirm not in {fresh.skill.name, fresh.skill.folder}:
             raise NotConfirmed(
                 f"Type {fresh.skill.name} to confirm a high-risk release to {fresh.environment.title}."
             )
+        used = {one.right_of_id for one in seen.approvals}
+        holders = powers.deciding_for(fresh)
+        holder = next((one for one in holders if one not in used), holders[0])
         return releases.add_approval(
             release=fresh,
-            clearance=_clearance("approve", fresh.version, fresh.environment),
-            needed=needs.approvals,
-            confirmed=needs.confirmation,
-            bound_to=_bound_to(fresh.version, fresh.environment),
+            clearance=clearance_for("approve", fresh.version, fresh.environment, seen),
+            needed=seen.needs.approvals,
+            confirmed=seen.needs.confirmation,
+            bound_to=bound_to(fresh.version, fresh.environment),
+            right_of=User.objects.get(pk=holder),
+            void=seen.void,
             actor=actor,
             note=note,
             now=now,
@@ -125,10 +110,10 @@ def reject(*, release: Release, actor: Actor, reason: str, now: datetime) -> Rel
     """Close a proposal. Raises NotAllowed, ReasonMissing, WrongState."""
     with transaction.atomic():
         fresh = lock(release)
-        _ask(_may_decide(fresh, actor))
-        clearance = _clearance("reject", fresh.version, fresh.environment)
+        ask(why_not_decide(fresh, powers_of(actor.user, now=now)))
+        clearance = clearance_for("reject", fresh.version, fresh.environment)
         return releases.reject(
-            release=fresh, clearance=clearance, actor=actor, reason=_reason(reason), now=now
+            release=fresh, clearance=clearance, actor=actor, reason=need_reason(reason), now=now
         )
 
 
@@ -136,51 +121,38 @@ def withdraw(*, release: Release, actor: Actor, now: datetime, reason: str = "")
     """Take a proposal back. Raises NotAllowed, WrongState."""
     with transaction.atomic():
         fresh = lock(release)
-        allowed = _powers(actor).may_withdraw(fresh)
-        _ask("" if allowed else f"Withdrawing needs the role publisher in {fresh.skill.team.name}.")
-        clearance = _clearance("withdraw", fresh.version, fresh.environment)
+        allowed = powers_of(actor.user, now=now).may_withdraw(fresh)
+        ask("" if allowed else f"Withdrawing needs the role publisher in {fresh.skill.team.name}.")
+        clearance = clearance_for("withdraw", fresh.version, fresh.environment)
         return releases.withdraw(release=fresh, clearance=clearance, actor=actor, reason=reason, now=now)
 
 
-def start(*, release: Release, actor: Actor, now: datetime, percent: int | None = None) -> Release:
-    """Serve an approved release, to all or to `percent` of the callers.
+def override(*, release: Release, gate: str, actor: Actor, reason: str, now: datetime) -> Release:
+    """Answer for a shut gate, for as long as what it saw stays as it is; it is shown for ever.
 
-    Raises NotAllowed; WrongState, also where approvals are void by now; NotCleared at a shut gate.
-    """
-    return _serve("start", release, percent, actor, now)
-
-
-def advance(*, release: Release, actor: Actor, now: datetime, percent: int) -> Release:
-    """Move a canary to another percentage; raises as `start` does."""
-    return _serve("advance", release, percent, actor, now)
-
-
-def halt(*, release: Release, actor: Actor, reason: str, now: datetime) -> Release:
-    """Stop a canary. Raises NotAllowed, ReasonMissing, WrongState."""
-    with transaction.atomic():
-        fresh = lock(release)
-        _ask(_may_stop(fresh, actor))
-        clearance = _clearance("halt", fresh.version, fresh.environment)
-        return releases.halt(release=fresh, clearance=clearance, actor=actor, reason=_reason(reason), now=now)
-
-
-def roll_back(*, release: Release, actor: Actor, reason: str, now: datetime) -> Release:
-    """Take a live release out, and put back the one before where its gates are open now.
-
-    Raises NotAllowed, ReasonMissing, WrongState.
+    Raises NotAllowed, ReasonMissing, WrongState, and NoSuchGate, also for what the policy alone allows.
     """
     with transaction.atomic():
         fresh = lock(release)
-        _ask(_may_stop(fresh, actor))
-        before = rollbacks.find_restorable(fresh)
-        return rollbacks.roll_back(
+        ask(why_not_override(fresh, powers_of(actor.user, now=now)))
+        seen = review(fresh)
+        known = {one.name: one for one in seen.gates}
+        if gate not in known:
+            raise NoSuchGate(f"There is no gate {gate[:64]!r}; there are {', '.join(known)}.")
+        if gate in HARD_GATES:
+            raise NoSuchGate(
+                f"The gate {gate} follows from the policy of {fresh.environment.title}; "
+                "an administrator changes that."
+            )
+        if known[gate].is_open:
+            raise NoSuchGate(f"The gate {gate} is open; there is nothing to override.")
+        return releases.override(
             release=fresh,
-            clearance=_clearance("rollback", fresh.version, fresh.environment),
-            restore=_clearance("restore", before.version, fresh.environment, review(before))
-            if before
-            else None,
+            gate=known[gate],
+            clearance=clearance_for("override", fresh.version, fresh.environment, seen),
+            bound_to=bound_to(fresh.version, fresh.environment),
             actor=actor,
-            reason=_reason(reason),
+            reason=need_reason(reason),
             now=now,
         )
 
@@ -190,110 +162,10 @@ def expire_proposals(*, now: datetime) -> int:
     late = Release.objects.filter(state__in=(State.PROPOSED, State.APPROVED), expires_at__lte=now)
     closed = 0
     for release in late.select_related("environment", "version"):
-        clearance = _clearance("expire", release.version, release.environment)
+        clearance = clearance_for("expire", release.version, release.environment)
         try:
             releases.expire(release=release, clearance=clearance, actor=Actor.system("scheduler"), now=now)
             closed += 1
         except releases.WrongState:
             continue
     return closed
-
-
-def why_not_decide(release: Release, powers: Powers) -> str:
-    """Why this user cannot approve or reject the release; "" where they can."""
-    if powers.may_decide(release):
-        return ""
-    if not powers.is_approver_of(release):
-        return f"Deciding needs the role approver for {release.environment.title}."
-    if release.proposer_id == powers.user_id:
-        return "You proposed this release; another approver decides."
-    return "You published this version; another approver decides."
-
-
-def _serve(action: str, release: Release, percent: int | None, actor: Actor, now: datetime) -> Release:
-    with transaction.atomic():
-        fresh = lock(release)
-        if not _powers(actor).may_start(fresh):
-            raise NotAllowed(why_not_decide(fresh, _powers(actor)))
-        seen = review(fresh)
-        if fresh.state in VOIDED and len(seen.approvals) < seen.needs.approvals:
-            raise releases.WrongState(VOIDED[State(fresh.state)])
-        share = _first_share(fresh.canary) if percent is None else percent
-        clearance = _clearance(action, fresh.version, fresh.environment, seen)
-        live = find_live(fresh)
-        replaced = _clearance("supersede", live.version, fresh.environment) if live else None
-        writer = releases.start if action == "start" else releases.advance
-        return writer(
-            release=fresh, clearance=clearance, replaced=replaced, percent=share, actor=actor, now=now
-        )
-
-
-# Of a release whose approvals no longer hold: what it needs.
-VOIDED: Mapping[State, str] = {
-    State.APPROVED: "Its approvals are void, since the policy or the risk has changed; it needs new ones.",
-    State.CANARY: (
-        "Its approvals are void, since the policy or the risk has changed; halt it and propose the version again."
-    ),
-}
-
-
-def _first_share(plan: Mapping[str, Any]) -> int:
-    """The percentage that a release starts with: that of its plan, or its first step, else all."""
-    steps = plan.get("steps") or [100]
-    return int(plan.get("percent") or steps[0])
-
-
-def _may_decide(release: Release, actor: Actor) -> str:
-    return why_not_decide(release, _powers(actor))
-
-
-def _may_stop(release: Release, actor: Actor) -> str:
-    if _powers(actor).may_stop(release):
-        return ""
-    where = release.environment.title
-    return f"This needs an approver for {where} or a publisher in {release.skill.team.name}."
-
-
-def _ask(refusal: str) -> None:
-    if refusal:
-        raise NotAllowed(refusal)
-
-
-def _reason(text: str) -> str:
-    if not text.strip():
-        raise ReasonMissing("Give a reason; it is kept with the release.")
-    return text.strip()
-
-
-def _powers(actor: Actor) -> Powers:
-    return access.powers_of(actor.user)
-
-
-def _bound_to(version: Version, environment: Environment) -> str:
-    """What an approval is for; anything else than this makes it void (spec 4.2)."""
-    told = [
-        version.bundle_sha256,
-        version.declaration_sha256,
-        version.effective_risk,
-        environment.name,
-        policy_of(environment).sha256,
-    ]
-    return sha256(json.dumps(told).encode()).hexdigest()
-
-
-def _clearance(
-    action: str, version: Version, environment: Environment, seen: Review | None = None
-) -> Clearance:
-    return Clearance(
-        action=action,
-        environment=environment.name,
-        bundle_sha256=version.bundle_sha256,
-        declaration_sha256=version.declaration_sha256,
-        gates=seen.gates if seen else (),
-        approvals=tuple(approval.user.username for approval in seen.approvals) if seen else (),
-    )
-
-
-def holds(approval: Approval, release: Release) -> bool:
-    """Whether an approval is for what the release is now; both with what they refer to."""
-    return approval.voided_at is None and approval.bound_to == _bound_to(release.version, release.environment)

@@ -22,6 +22,7 @@ def policy_of(environment: Environment) -> Policy:
         second_confirmation=environment.second_confirmation,
         needs_idempotency=environment.needs_idempotency,
         needs_evaluation=environment.needs_evaluation,
+        outside_approval=environment.outside_approval,
     )
 
 

@@ -10,6 +10,8 @@ from hashlib import sha256
 from catalog.bundles.bundle import RISKS
 from catalog.clearance import Gate
 
+# What an administrator allows in the policy itself; nobody answers for these in a single case.
+HARD_GATES = frozenset({"permissions", "risk"})
 # How much a version is to be relied on, least first.
 STABILITIES = ("experimental", "deprecated", "stable")
 
@@ -25,6 +27,7 @@ class Policy:
     second_confirmation: bool
     needs_idempotency: bool
     needs_evaluation: bool
+    outside_approval: bool = False
 
     @property
     def sha256(self) -> str:

@@ -12,16 +12,10 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
-from catalog.access import (
-    Powers,
-    powers_of,
-    visible_agents,
-    visible_releases,
-    visible_skills,
-    visible_versions,
-)
+from catalog.access import Powers, powers_of
 from catalog.journal import Actor
 from catalog.models import Agent, Appeal, Release, Skill, User, Version, VersionFinding
+from catalog.visibility import visible_agents, visible_releases, visible_skills, visible_versions
 
 NEAR_NAMES = 3
 

@@ -13,8 +13,9 @@ from catalog.access import Powers
 from catalog.journal import Actor
 from catalog.models import Release, State
 from catalog.releases import STARTS_FROM
-from governance import approvals
-from governance.approvals import VOIDED, Review, why_not_decide
+from governance import approvals, rollouts
+from governance.clearing import Review
+from governance.refusals import VOIDED, why_not_decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,12 @@ class Act:
 # In the order in which they are offered: what moves the release on comes first.
 ACTIONS: Mapping[str, Act] = {
     "approve": Act(approvals.approve, ("note", "confirm")),
-    "start": Act(approvals.start, ("percent",)),
-    "advance": Act(approvals.advance, ("percent",), needs=("percent",)),
+    "start": Act(rollouts.start, ("percent",)),
+    "advance": Act(rollouts.advance, ("percent",), needs=("percent",)),
     "reject": Act(approvals.reject, ("reason",)),
     "withdraw": Act(approvals.withdraw, ("reason",)),
-    "halt": Act(approvals.halt, ("reason",)),
-    "rollback": Act(approvals.roll_back, ("reason",)),
+    "halt": Act(rollouts.halt, ("reason",)),
+    "rollback": Act(rollouts.roll_back, ("reason",)),
 }
 MAIN = frozenset({"approve", "start", "advance"})
 GRAVE = frozenset({"reject", "halt", "rollback"})

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from catalog.comparison import Comparison, compare
 from catalog.models import Release, State, Version
 from catalog.shortfalls import shortfalls
-from governance import approvals
+from governance.clearing import review
 from portal import access
 from portal.decisions import is_open, offers, why_not
 from portal.diffs import Diff, diff_file
@@ -23,7 +23,7 @@ def release_context(
     request: HttpRequest, release: Release, *, asked_diff: str = "", **more: object
 ) -> dict[str, Any]:
     """What the page of a release shows to this user."""
-    seen = approvals.review(release)
+    seen = review(release)
     found = offers(release, access.powers(request), seen)
     reach = compare(_version_before(release), release.version)
     return {

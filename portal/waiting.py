@@ -6,28 +6,38 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, prefetch_related_objects
 
-from catalog.access import Powers, releases_to_decide, releases_to_start, visible_releases
+from catalog.access import Powers
 from catalog.appeals import appeals_to_decide
 from catalog.availability import missing_of
-from catalog.models import Appeal, Approval, Release, State
-from governance.approvals import holds
-from governance.gates import judge_gates, policy_of, subject_of
-from governance.policy import needs_of
+from catalog.models import Appeal, Approval, Override, Release, State
+from catalog.visibility import releases_to_decide, releases_to_start, visible_releases
+from governance.clearing import Review, judge
 
 MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A release on its way: approvals held and needed, the shut gates, and the version live there."""
+    """A release on its way: who approved, approvals held and needed, the shut gates, and the version live there."""
 
     release: Release
+    approvers: frozenset[UUID]
     held: int
     needed: int
     shut: tuple[str, ...]
     live: str
+
+    @property
+    def lacks_approvals(self) -> bool:
+        """Whether fewer approvals hold than it needs."""
+        return self.held < self.needed
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing keeps it from being started."""
+        return not self.shut and not self.lacks_approvals
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +62,18 @@ class Inbox:
 def inbox_of(powers: Powers) -> Inbox:
     """What waits for the user, by what they can do about it; each release once."""
     open_ones = (State.PROPOSED, State.APPROVED, State.CANARY)
-    decide, approved = _decide(powers)
-    start = _rows(releases_to_start(powers).filter(state=State.APPROVED))
+    theirs, start = _to_decide(powers), _to_start(powers)
     mine = _rows(visible_releases(powers).filter(proposer_id=powers.user_id, state__in=open_ones))
-    known = {one.pk for one in start}
-    rows = _waitings([*decide, *start, *approved, *mine])
-    starting = [rows[one.pk] for one in start]
+    rows = _waitings([*theirs, *start, *mine])
+    decide, approved = _decide(powers, [rows[one.pk] for one in theirs])
+    known = {row.release.pk for row in (*decide, *approved)}
+    starting = [rows[one.pk] for one in start if one.pk not in known]
+    known |= {one.pk for one in start}
     return Inbox(
-        decide=tuple(rows[one.pk] for one in decide),
-        start=tuple(row for row in starting if not row.shut),
-        blocked=tuple(row for row in starting if row.shut),
-        approved=tuple(rows[one.pk] for one in approved),
+        decide=tuple(decide),
+        start=tuple(row for row in starting if row.is_ready),
+        blocked=tuple(row for row in starting if not row.is_ready),
+        approved=tuple(approved),
         mine=tuple(rows[one.pk] for one in mine if one.pk not in known),
     )
 
@@ -78,43 +89,58 @@ def count_waiting(powers: Powers) -> int:
     """How many releases and appeals wait for this user, to be decided or started, up to `MOST` of each."""
     if not (powers.is_approver or powers.is_publisher):
         return 0
-    start = _waitings(_rows(releases_to_start(powers).filter(state=State.APPROVED)))
+    theirs, start = _to_decide(powers), _to_start(powers)
+    rows = _waitings([*theirs, *start])
+    decide, _ = _decide(powers, [rows[one.pk] for one in theirs])
+    ready = sum(rows[one.pk].is_ready for one in start)
     appeals = appeals_to_decide(powers)[:MOST].count() if powers.is_approver else 0
-    return len(_decide(powers)[0]) + sum(not row.shut for row in start.values()) + appeals
+    return len(decide) + ready + appeals
 
 
-def _decide(powers: Powers) -> tuple[list[Release], list[Release]]:
-    """The proposals that the user has yet to decide on, and those that they approved as they are now."""
+def _to_start(powers: Powers) -> list[Release]:
+    """The approved releases that the user may start."""
+    return _rows(releases_to_start(powers).filter(state=State.APPROVED))
+
+
+def _to_decide(powers: Powers) -> list[Release]:
+    """The proposals that the user may decide on, and the approved ones, whose approvals may be void by now."""
     if not powers.is_approver:
-        return [], []
+        return []
     signed = Approval.objects.filter(release=OuterRef("pk"), user=powers.user_id, voided_at=None)
-    proposals = releases_to_decide(powers).filter(state=State.PROPOSED)
-    untouched, touched = _rows(proposals.exclude(Exists(signed))), _rows(proposals.filter(Exists(signed)))
-    approved = [one for one in touched if any(held.user_id == powers.user_id for held in _held(one))]
-    # An approval of something else, such as an earlier policy, has to be given again.
-    decide = [*untouched, *(one for one in touched if one not in approved)]
-    return sorted(decide, key=lambda one: (one.proposed_at, one.pk))[:MOST], approved
+    theirs = releases_to_decide(powers)
+    proposals = theirs.filter(state=State.PROPOSED)
+    untouched, touched = proposals.exclude(Exists(signed)), proposals.filter(Exists(signed))
+    return [*_rows(untouched), *_rows(touched), *_rows(theirs.filter(state=State.APPROVED))]
 
 
-def _held(release: Release) -> list[Approval]:
-    """The approvals that hold, by the rule of the release's own page."""
-    signed: list[Approval] = release.signed  # type: ignore[attr-defined]  # by the prefetch of `_rows`
-    return [one for one in signed if holds(one, release)]
+def _decide(powers: Powers, rows: list[Waiting]) -> tuple[list[Waiting], list[Waiting]]:
+    """What the user has yet to decide on, and the proposals that they approved as they are now.
+
+    An approval of something else, such as an earlier policy, has to be given again; a release that
+    was approved by such needs new ones, unless a gate is shut as well.
+    """
+    given = {row.release.pk for row in rows if powers.user_id in row.approvers}
+    lacking = [row for row in rows if row.lacks_approvals and row.release.pk not in given]
+    decide = [row for row in lacking if row.release.state == State.PROPOSED or not row.shut]
+    decide.sort(key=lambda row: (row.release.proposed_at, row.release.pk))
+    waiting = [row for row in rows if row.release.pk in given and row.release.state == State.PROPOSED]
+    return decide[:MOST], waiting
 
 
 def _rows(releases: QuerySet[Release]) -> list[Release]:
-    """The oldest of these, with all that a row shows."""
+    """The oldest of these."""
     related = releases.select_related(
         "environment", "skill__team", "version__publisher", "version__skill", "proposer"
     )
-    approvals = Prefetch("approvals", Approval.objects.filter(voided_at=None), to_attr="signed")
-    found = related.prefetch_related(approvals, "version__dependencies").order_by("proposed_at", "pk")
-    return list(found[:MOST])
+    return list(related.order_by("proposed_at", "pk")[:MOST])
 
 
 def _waitings(releases: list[Release]) -> dict[UUID, Waiting]:
     """The releases with what holds them up, by their ids; a fixed number of queries for them all."""
     known = {release.pk: release for release in releases}
+    approvals = Prefetch("approvals", Approval.objects.filter(voided_at=None), to_attr="signed")
+    overrides = Prefetch("overrides", Override.objects.select_related("user"), to_attr="answered")
+    prefetch_related_objects(list(known.values()), approvals, overrides, "version__dependencies")
     live = _live(known.values())
     missing = missing_of([(release.version, release.environment_id) for release in known.values()])
     return {
@@ -136,12 +162,19 @@ def _live(releases: Collection[Release]) -> dict[tuple[UUID, UUID], str]:
 
 
 def _waiting(release: Release, live: Mapping[tuple[UUID, UUID], str], missing: list[str]) -> Waiting:
-    gates = judge_gates(release.version, release.environment, missing)
-    policy, subject = policy_of(release.environment), subject_of(release.version)
+    seen = _judge(release, missing)
     return Waiting(
         release=release,
-        held=len(_held(release)),
-        needed=needs_of(policy, subject).approvals,
-        shut=tuple(gate.detail for gate in gates if not gate.passed),
+        approvers=frozenset(one.user_id for one in seen.approvals),
+        held=len(seen.approvals),
+        needed=seen.needs.approvals,
+        shut=tuple(gate.detail for gate in seen.shut),
         live=live.get((release.environment_id, release.skill_id), ""),
     )
+
+
+def _judge(release: Release, missing: list[str]) -> Review:
+    """As the page of the release judges it; reads what `_waitings` prefetched."""
+    signed: list[Approval] = release.signed  # type: ignore[attr-defined]  # by the prefetch of `_waitings`
+    answered: list[Override] = release.answered  # type: ignore[attr-defined]  # as above
+    return judge(release, missing, approvals=signed, overrides=answered)

@@ -17,6 +17,7 @@ from catalog.admission import Declared
 from catalog.bundles.bundle import Bundle
 from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.reading import read_bundle
+from catalog.canaries import Plan
 from catalog.journal import Actor
 from catalog.models import (
     Agent,
@@ -32,7 +33,8 @@ from catalog.models import (
     User,
     Version,
 )
-from governance import approvals
+from governance import approvals, rollouts
+from governance.clearing import review
 
 NOW = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 PASSWORD = "the blue door is open"
@@ -238,7 +240,7 @@ def release(
         environment=where,
         actor=Actor(user=proposer or cast.ines, origin="127.0.0.1"),
         note=note,
-        canary={"percent": percent} if state in {State.CANARY, State.HALTED} else None,
+        plan=Plan(percent=percent) if state in {State.CANARY, State.HALTED} else None,
         now=now,
     )
     if state == State.REJECTED:
@@ -251,12 +253,12 @@ def release(
                 release=made, actor=Actor(user=approver), confirm=made.skill.name, now=now
             )
     if made.state == State.APPROVED and state != State.APPROVED:
-        made = approvals.start(release=made, actor=mara, now=now)
+        made = rollouts.start(release=made, actor=mara, now=now)
     if state == State.HALTED:
-        made = approvals.halt(release=made, actor=mara, reason="Too many errors.", now=now)
+        made = rollouts.halt(release=made, actor=mara, reason="Too many errors.", now=now)
     if state == State.ROLLED_BACK:
-        made = approvals.roll_back(release=made, actor=mara, reason="Wrong totals.", now=now)
-    assert made.state == state, (made.state, [g.detail for g in approvals.review(made).shut])
+        made = rollouts.roll_back(release=made, actor=mara, reason="Wrong totals.", now=now)
+    assert made.state == state, (made.state, [g.detail for g in review(made).shut])
     return made
 
 

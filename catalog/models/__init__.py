@@ -2,13 +2,15 @@
 
 from catalog.models.agents import Agent, Session, Token
 from catalog.models.appeals import Appeal, Scan
-from catalog.models.people import Grant, Role, Team, User
+from catalog.models.people import Delegation, Grant, Role, Team, User
 from catalog.models.record import IdempotencyKey, JobRun, JournalEntry, JournalHead
 from catalog.models.releases import (
     SERVED,
     Approval,
     Confirmation,
+    Degradation,
     Environment,
+    Override,
     Release,
     Revision,
     State,
@@ -35,6 +37,8 @@ __all__ = [
     "Blob",
     "BundleFile",
     "Confirmation",
+    "Degradation",
+    "Delegation",
     "Dependency",
     "Environment",
     "Grant",
@@ -42,6 +46,7 @@ __all__ = [
     "JobRun",
     "JournalEntry",
     "JournalHead",
+    "Override",
     "Release",
     "Revision",
     "Risk",

@@ -72,3 +72,39 @@ class Grant(models.Model):
     def __str__(self) -> str:
         team = self.team or _("all teams")
         return f"{self.user}: {self.get_role_display()}, {team}, {self.environment or _('all environments')}"
+
+
+class Delegation(models.Model):
+    """The approver's rights of one person, lent to another for a time (spec 4.2).
+
+    For one team or all (null), in one environment or all (null); what the giver does not hold is
+    not lent either.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    giver = models.ForeignKey(User, models.PROTECT, related_name="delegations_given")
+    taker = models.ForeignKey(User, models.PROTECT, related_name="delegations_taken")
+    team = models.ForeignKey(Team, models.CASCADE, null=True, blank=True, related_name="+")
+    environment = models.ForeignKey(
+        "catalog.Environment", models.CASCADE, null=True, blank=True, related_name="+"
+    )
+    reason = models.TextField(blank=True)
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(ends_at__gt=models.F("starts_at")), name="delegation_ends"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(giver=models.F("taker")), name="delegation_to_another"
+            ),
+        ]
+        indexes = [models.Index(fields=("taker", "ends_at"), name="delegation_by_taker")]
+
+    def __str__(self) -> str:
+        return f"{self.giver} → {self.taker}"

@@ -25,7 +25,8 @@ class Environment(models.Model):
 
     `permissions` are the names allowed there. `approvals_*` are the approvals that a release of
     that risk needs; 0 lets a proposal go live at once. `second_confirmation` asks approvers of
-    high-risk releases to type the skill's name. `revision` counts every change that the feed shows.
+    high-risk releases to type the skill's name; `outside_approval` wants approvers who do not publish
+    for the owning team. `revision` counts every change that the feed shows.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -49,6 +50,7 @@ class Environment(models.Model):
     )
     needs_idempotency = models.BooleanField(default=False)
     needs_evaluation = models.BooleanField(default=False)
+    outside_approval = models.BooleanField(default=False)
     owner_may_start = models.BooleanField(default=False)
     soak_minutes = models.PositiveIntegerField(default=60)
     retention_days = models.PositiveIntegerField(default=90)
@@ -99,7 +101,8 @@ class Release(models.Model):
 
     It is approved for these bytes, this declaration and this environment. `previous` is the
     version that was live when this one became live, to which a rollback returns. `canary` holds
-    the plan of a gray release and `seed` its place in the hash of callers.
+    the plan of a gray release, `next_step_at` when its schedule moves it on, and `seed` its place in
+    the hash of callers.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -110,6 +113,7 @@ class Release(models.Model):
     percent = models.PositiveSmallIntegerField(default=0)
     seed = models.CharField(max_length=32)
     canary = models.JSONField(default=dict)
+    next_step_at = models.DateTimeField(null=True, blank=True)
     previous = models.ForeignKey(Version, models.PROTECT, null=True, blank=True, related_name="+")
     bundle_sha256 = models.CharField(max_length=64)
     declaration_sha256 = models.CharField(max_length=64)
@@ -140,6 +144,9 @@ class Release(models.Model):
         indexes = [
             models.Index(fields=("state", "environment"), name="release_by_state"),
             models.Index(fields=("skill", "-proposed_at"), name="release_by_skill"),
+            models.Index(
+                fields=("next_step_at",), condition=Q(next_step_at__isnull=False), name="release_next_step"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -168,10 +175,16 @@ class Transition(models.Model):
 
 
 class Approval(models.Model):
-    """An approver's word for a release; void when what it bound to changed for the worse."""
+    """An approver's word for a release; void when what it bound to changed for the worse.
+
+    `right_of` is whose right was used: the user's own, or of the one who delegated it. `gates` names
+    those that were open then.
+    """
 
     release = models.ForeignKey(Release, models.PROTECT, related_name="approvals")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="approvals")
+    right_of = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    gates = models.JSONField(default=list)
     note = models.TextField(blank=True)
     confirmed = models.BooleanField(default=False)
     bound_to = models.CharField(max_length=64)
@@ -182,8 +195,59 @@ class Approval(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=("release", "user"), condition=Q(voided_at=None), name="approval_once"
-            )
+            ),
+            models.UniqueConstraint(
+                fields=("release", "right_of"), condition=Q(voided_at=None), name="approval_right_once"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.user}: {self.release}"
+
+
+class Override(models.Model):
+    """A shut gate that somebody answers for; it holds for what `bound_to` and `detail` say alone."""
+
+    release = models.ForeignKey(Release, models.PROTECT, related_name="overrides")
+    gate = models.CharField(max_length=32)
+    reason = models.TextField()
+    detail = models.TextField()
+    bound_to = models.CharField(max_length=64)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("created_at", "pk")
+
+    def __str__(self) -> str:
+        return f"{self.gate}: {self.release}"
+
+
+class Degradation(models.Model):
+    """A skill that is switched off in an environment, with what stands in for it, until it is restored."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    skill = models.ForeignKey(Skill, models.PROTECT, related_name="degradations")
+    environment = models.ForeignKey(Environment, models.PROTECT, related_name="degradations")
+    fallback = models.ForeignKey(Skill, models.PROTECT, null=True, blank=True, related_name="stands_in")
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField()
+    restored_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    restored_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=("skill", "environment"), condition=Q(restored_at=None), name="degradation_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(fallback=None) | ~Q(fallback=models.F("skill")), name="degradation_by_another"
+            ),
+        ]
+        indexes = [models.Index(fields=("skill", "-at"), name="degradation_by_skill")]
+
+    def __str__(self) -> str:
+        return f"{self.skill} in {self.environment}"

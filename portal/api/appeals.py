@@ -9,9 +9,9 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalog.access import visible_versions
 from catalog.appeals import appeal, decide
 from catalog.models import Appeal
+from catalog.visibility import visible_versions
 from portal import access
 from portal.api import examples
 from portal.api.authentication import actor_of

@@ -10,10 +10,11 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalog.access import visible_releases
+from catalog.canaries import PlanWrong, read_plan
 from catalog.models import Environment, Release, State
+from catalog.visibility import visible_releases
 from governance import approvals
-from governance.approvals import review
+from governance.clearing import review
 from portal import access
 from portal.api import examples
 from portal.api.authentication import actor_of
@@ -71,7 +72,8 @@ def _propose(request: Request) -> Response:
     fields = Fields(request.data)
     name, version = fields.text("skill", needed=True), fields.text("version", needed=True)
     environment_name = fields.text("environment", needed=True)
-    note, canary = fields.text("note"), _canary(fields)
+    note = fields.text("note")
+    fields.mapping("canary")
     fields.check()
     environment = Environment.objects.filter(name=environment_name).first()
     if environment is None:
@@ -81,33 +83,24 @@ def _propose(request: Request) -> Response:
             f"There is no environment {environment_name!r}; there are {known}.",
             status=422,
         )
-    release = approvals.propose(
-        version=access.version_read(request, name, version),
-        environment=environment,
-        actor=actor_of(request),
-        note=note,
-        canary=canary,
-        now=timezone.now(),
-    )
+    try:
+        release = approvals.propose(
+            version=access.version_read(request, name, version),
+            environment=environment,
+            actor=actor_of(request),
+            note=note,
+            plan=read_plan(fields.mapping("canary"), least_soak=environment.soak_minutes),
+            now=timezone.now(),
+        )
+    except PlanWrong as wrong:
+        raise _wrong_plan(fields, wrong) from wrong
     return Response(show_release(release), status=201)
 
 
-def _canary(fields: Fields) -> dict[str, Any]:
-    """The plan of a gray release: its first percentage, alone or with the steps after it.
-
-    What is not yet kept to is refused: nobody shall believe in a guard that does not watch.
-    """
-    sent = Fields(fields.mapping("canary"))
-    percent = sent.number("percent", least=1, most=100)
-    steps = sent.numbers("steps", least=1, most=100)
-    for name in sorted(set(sent.data) - {"percent", "steps"}):
-        sent.wrong(name, f"canary.{name} is not supported by this server.")
-    if steps and (list(steps) != sorted(set(steps)) or percent not in {None, steps[0]}):
-        sent.wrong("steps", "steps rise, and begin with percent where both are given.")
-    fields.errors += sent.errors
-    if steps:
-        return {"percent": steps[0], "steps": list(steps)}
-    return {"percent": percent} if percent else {}
+def _wrong_plan(fields: Fields, wrong: PlanWrong) -> Problem:
+    for name, message in wrong.errors.items():
+        fields.wrong(f"canary.{name}", message)
+    return Problem("field-invalid", str(wrong), status=422, errors=fields.errors)
 
 
 @described(

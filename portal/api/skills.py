@@ -8,9 +8,9 @@ from django.db.models import Prefetch, QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalog.access import visible_skills
 from catalog.bundles.bundle import RISKS
 from catalog.models import SERVED, Release, Skill, State
+from catalog.visibility import visible_skills
 from portal import access
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint

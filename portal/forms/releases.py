@@ -8,6 +8,7 @@ from typing import Any, cast
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from catalog.canaries import Plan
 from catalog.models import Environment, Skill, Version
 
 MOST_VERSIONS = 200
@@ -59,10 +60,9 @@ class ProposeForm(forms.Form):
         return version, environment
 
     @property
-    def canary(self) -> dict[str, int]:
-        """The plan of the rollout; empty for all callers at once. Of a form that is valid."""
-        percent = self.cleaned_data["percent"]
-        return {"percent": percent} if percent < 100 else {}
+    def plan(self) -> Plan:
+        """The plan of the rollout. Of a form that is valid."""
+        return Plan(percent=self.cleaned_data["percent"])
 
 
 class DecisionForm(forms.Form):

@@ -13,12 +13,14 @@ from catalog.admission import Declared
 from catalog.agents import create_agent
 from catalog.bundles.files import Upload
 from catalog.bundles.folders import read_folder
+from catalog.canaries import Plan
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Release, Role, Skill, SkillSet, State, Team, User, Version
 from catalog.publishing import publish_upload
 from catalog.sets import add_to_set, create_set
 from catalog.tokens import issue_token
-from governance import approvals
+from governance import approvals, rollouts
+from governance.clearing import review
 from portal.samples.plan import ACCOUNTS, moment, version_folder
 
 BETWEEN = timedelta(minutes=40)
@@ -121,7 +123,7 @@ class Player:
             environment=environment,
             actor=self.actor("publisher"),
             note=row.get("note", ""),
-            canary={"percent": row["percent"]} if row["do"] == "canary" else None,
+            plan=Plan(percent=row["percent"]) if row["do"] == "canary" else None,
             now=at,
         )
         if row["do"] == "withdraw":
@@ -132,10 +134,10 @@ class Player:
             for given in row["approvals"]:
                 self.approve(release, given["by"], given["note"], at)
         elif release.state == State.PROPOSED:
-            needed = approvals.review(release).needs.approvals
+            needed = review(release).needs.approvals
             for approver in ("approver", "approver2")[:needed]:
                 release = self.approve(release, approver, "", at)
-            approvals.start(release=release, actor=self.actor("approver"), now=at)
+            rollouts.start(release=release, actor=self.actor("approver"), now=at)
 
     def approve(self, release: Release, username: str, note: str, at: datetime) -> Release:
         """One approval, confirmed where that is asked for."""
@@ -145,7 +147,7 @@ class Player:
     def roll_back(self, row: Mapping[str, Any], environment: Environment, at: datetime) -> None:
         """Take the live version out."""
         live = Release.objects.get(skill__folder=row["skill"], environment=environment, state=State.LIVE)
-        approvals.roll_back(release=live, actor=self.actor(row["by"]), reason=row["reason"], now=at)
+        rollouts.roll_back(release=live, actor=self.actor(row["by"]), reason=row["reason"], now=at)
 
     def make_sets(self) -> None:
         """Skill sets and their members."""

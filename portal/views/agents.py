@@ -15,10 +15,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget, trigger_client_event
 
-from catalog.access import NotAllowed, teams_to_publish_for, visible_agents, visible_skills
+from catalog.access import NotAllowed
 from catalog.agents import NameTaken, create_agent
 from catalog.models import Agent, Environment, Team, Token
 from catalog.tokens import AGENT_SCOPES, USER_SCOPES, BadToken, issue_token, revoke_token
+from catalog.visibility import teams_to_publish_for, visible_agents, visible_skills
 from governance.models import Call
 from portal import access
 from portal.forms.agents import AgentForm, TokenForm

@@ -15,9 +15,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect, retarget
 
-from catalog.access import NotAllowed, teams_to_publish_for
+from catalog.access import NotAllowed
 from catalog.models import Team, Version
 from catalog.publishing import publish_upload
+from catalog.visibility import teams_to_publish_for
 from portal import access
 from portal.forms.publish import PublishForm
 from portal.fragments import wants_part

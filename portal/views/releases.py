@@ -21,6 +21,7 @@ from catalog.shortfalls import shortfalls
 from governance import approvals
 from governance.gates import check_gates, policy_of, subject_of
 from governance.policy import needs_of
+from governance.refusals import ReasonMissing
 from portal import access
 from portal.access import NotFound
 from portal.decisions import ACTIONS, perform
@@ -75,7 +76,7 @@ def release_propose(request: HttpRequest, name: str) -> HttpResponse:
             environment=environment,
             actor=access.actor(request),
             note=form.cleaned_data["note"],
-            canary=form.canary,
+            plan=form.plan,
             now=timezone.now(),
         )
     except REFUSALS as refusal:
@@ -108,7 +109,7 @@ def release_act(request: HttpRequest, release_id: UUID, action: str) -> HttpResp
         return _ask_again(request, release, action, form)
     try:
         changed = perform(action, release, form.cleaned_data, actor=access.actor(request), now=timezone.now())
-    except approvals.ReasonMissing as missing:
+    except ReasonMissing as missing:
         form.add_error("reason", str(missing))
     except approvals.NotConfirmed as missing:
         form.add_error("confirm", str(missing))

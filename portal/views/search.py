@@ -11,8 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from catalog.access import Powers, visible_releases, visible_skills
+from catalog.access import Powers
 from catalog.models import Release, Skill
+from catalog.visibility import visible_releases, visible_skills
 from governance.traces import readable_calls
 from portal import access
 from portal.fragments import render_part, wants_part

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from catalog.access import NotAllowed, teams_to_publish_for, visible_skills
+from catalog.access import NotAllowed
 from catalog.lifecycle import StillNeeded, delete_skill, who_depends_on
 from catalog.models import Skill, Team
 from catalog.ownership import may_settle, settle, transfer
+from catalog.visibility import teams_to_publish_for, visible_skills
 from portal import access
 from portal.forms.skills import DeleteForm, SettingsForm, TransferForm
 from portal.frames import skill_frame

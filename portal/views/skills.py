@@ -18,12 +18,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from catalog import blobs
-from catalog.access import visible_skills
 from catalog.bundles.files import File
 from catalog.bundles.reading import SKILL_MD
 from catalog.bundles.skillmd import read_skill_md
 from catalog.models import Skill, Version, VersionFinding
 from catalog.resolution import folder_of
+from catalog.visibility import visible_skills
 from portal import access
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from catalog import access, people
+from catalog import access, people, visibility
 from catalog.access import Powers, powers_of
 from catalog.models import Environment, Grant, Release, Role, Skill, Team, Version
 from tests import cast as crew
@@ -140,10 +140,10 @@ def test_who_cannot_sign_in_may_nothing(scene: Scene, kind: str) -> None:
     assert powers == Powers(None)
     assert not powers.may_see(scene.skill)
     for query in (
-        access.visible_skills,
-        access.visible_versions,
-        access.visible_releases,
-        access.visible_agents,
+        visibility.visible_skills,
+        visibility.visible_versions,
+        visibility.visible_releases,
+        visibility.visible_agents,
     ):
         assert not query(powers).exists()
 
@@ -179,19 +179,19 @@ def test_who_sees_a_skill_of_its_team_alone(
     scene.skill.refresh_from_db()
     powers = scene.powers(*grants)
     assert powers.may_see(scene.skill) == sees
-    assert access.visible_skills(powers).exists() == sees
-    assert access.visible_versions(powers).exists() == sees
-    assert access.visible_releases(powers).exists() == sees
+    assert visibility.visible_skills(powers).exists() == sees
+    assert visibility.visible_versions(powers).exists() == sees
+    assert visibility.visible_releases(powers).exists() == sees
 
 
 def test_everybody_sees_what_is_for_all_and_the_owner_sees_it_always(scene: Scene) -> None:
     powers = scene.powers()
     assert powers.may_see(scene.skill)
-    assert access.visible_skills(powers).get() == scene.skill
+    assert visibility.visible_skills(powers).get() == scene.skill
     Skill.objects.update(visibility=Skill.Visibility.TEAM, owner=scene.user)
     scene.skill.refresh_from_db()
     assert powers.may_see(scene.skill)
-    assert access.visible_skills(powers).get() == scene.skill
+    assert visibility.visible_skills(powers).get() == scene.skill
 
 
 def test_nobody_sees_what_is_deleted(scene: Scene) -> None:
@@ -199,7 +199,7 @@ def test_nobody_sees_what_is_deleted(scene: Scene) -> None:
     scene.skill.refresh_from_db()
     powers = scene.powers((Role.ADMIN, "all", "all"))
     assert not powers.may_see(scene.skill)
-    assert not access.visible_skills(powers).exists()
+    assert not visibility.visible_skills(powers).exists()
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_whose_agents_one_sees(
     make.agent(team=scene.own)
     make.agent("help-desk", team=scene.foreign)
     make.agent("old", team=scene.own, retired_at=make.NOW)
-    found = access.visible_agents(scene.powers(*grants))
+    found = visibility.visible_agents(scene.powers(*grants))
     assert {agent.name for agent in found} == sees
 
 
@@ -253,4 +253,4 @@ def test_a_question_asks_nothing_of_the_database(scene: Scene, django_assert_num
 
 def test_versions_that_were_taken_back_stay_visible(scene: Scene) -> None:
     Version.objects.update(revoked_at=make.NOW)
-    assert access.visible_versions(scene.powers()).exists()
+    assert visibility.visible_versions(scene.powers()).exists()

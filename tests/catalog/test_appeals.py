@@ -8,7 +8,7 @@ from catalog import appeals
 from catalog.access import NotAllowed, powers_of
 from catalog.appeals import NotAppealable, appeals_to_decide
 from catalog.models import Appeal, Environment, JournalEntry, State, User, Version, VersionFinding
-from governance import approvals
+from governance.clearing import review
 from tests import cast as crew
 from tests import make
 
@@ -140,10 +140,10 @@ def test_approvals_for_the_other_risk_are_void_and_the_feed_is_revised(
     release = make.release(version, "production", cast=cast, state=State.APPROVED)
     live = make.release(version, "staging", cast=cast)
     before = Environment.objects.get(pk=live.environment_id).revision
-    assert approvals.review(release).approvals
+    assert review(release).approvals
     decide(make_appeal(version, cast.ines), cast.mara)
     release.version.refresh_from_db()
-    assert not approvals.review(release).approvals
+    assert not review(release).approvals
     assert Environment.objects.get(pk=live.environment_id).revision == before + 1
 
 

@@ -11,7 +11,7 @@ import pytest
 from catalog import lifecycle, pins, resolution
 from catalog.access import NotAllowed
 from catalog.models import JournalEntry, Revision, Skill, State, Version
-from governance import approvals
+from governance import rollouts
 from tests import cast as crew
 from tests import make
 
@@ -144,7 +144,7 @@ def test_a_yank_and_a_start_at_once_serve_nothing_that_was_taken_back(shared_dat
         done = crew.together(
             [
                 lambda release=release: (
-                    approvals.start(  # type: ignore[misc]
+                    rollouts.start(  # type: ignore[misc]
                         release=release, actor=crew.actor(cast.mara), now=NOW
                     ).state
                 ),

@@ -13,7 +13,7 @@ from catalog.journal import Actor
 from catalog.models import JournalEntry, Scan, State, User, Version
 from catalog.rescans import Rescan, Run, rescan, rescan_catalog, stale_versions
 from catalog.upkeep import find_faults
-from governance import approvals
+from governance.clearing import review
 from tests import cast as crew
 from tests import make
 
@@ -98,10 +98,10 @@ def test_a_higher_risk_makes_approvals_void(cast: make.Cast, version: Version) -
     age(version)
     version.refresh_from_db()
     release = make.release(version, "production", cast=cast, state=State.APPROVED)
-    assert approvals.review(release).approvals
+    assert review(release).approvals
     scan(version, cast.ines)
     release.version.refresh_from_db()
-    assert not approvals.review(release).approvals
+    assert not review(release).approvals
 
 
 def test_a_granted_appeal_outlives_a_scan(cast: make.Cast, version: Version) -> None:

@@ -14,7 +14,7 @@ import pytest
 from catalog import availability, caches, lifecycle, pins, resolution, rollout, snapshots
 from catalog.models import Agent, Environment, Release, Skill, SkillSet, SkillTag, State, Version
 from catalog.resolution import Feed, Gone, Unknown
-from governance import approvals
+from governance import rollouts
 from tests import cast as crew
 from tests import make
 
@@ -174,7 +174,7 @@ def test_what_lacks_a_dependency_is_unavailable_and_breaks_nothing(
     mara, ines, ada = (crew.actor(user) for user in (cast.mara, cast.ines, cast.ada))
     if change == "rolled back":
         release = Release.objects.get(version=needed)
-        approvals.roll_back(release=release, actor=mara, reason="Wrong.", now=NOW)
+        rollouts.roll_back(release=release, actor=mara, reason="Wrong.", now=NOW)
     elif change == "yanked":
         lifecycle.yank(version=needed, actor=ines, reason="Wrong.", now=NOW)
     elif change == "revoked":
@@ -235,7 +235,7 @@ def test_a_canary_is_sticky_and_monotone(cast: make.Cast) -> None:
     share = sum(version == "1.1.0" for version in before.values()) / len(before)
     assert 0.12 < share < 0.28
     for percent in (21, 50, 99):
-        approvals.advance(release=release, actor=crew.actor(cast.mara), percent=percent, now=NOW)
+        rollouts.advance(release=release, actor=crew.actor(cast.mara), percent=percent, now=NOW)
         resolution.forget_cached()
         after = arms(agent)
         moved = {(before[key], after[key]) for key in before if before[key] != after[key]}

@@ -10,7 +10,7 @@ import pytest
 from catalog.journal import check_chain
 from catalog.models import Approval, Release, State, Transition, User, Version
 from catalog.releases import WrongState
-from governance import approvals
+from governance import approvals, rollouts
 from tests import cast as crew
 from tests import make
 
@@ -117,7 +117,7 @@ def test_start_against_withdraw(scene: Scene) -> None:
         scene.approve(release, scene.cast.mara)()
 
         def start(release: Release = release) -> str:
-            return approvals.start(release=release, actor=crew.actor(scene.cast.mara), now=NOW).state
+            return rollouts.start(release=release, actor=crew.actor(scene.cast.mara), now=NOW).state
 
         def withdraw(release: Release = release) -> str:
             return approvals.withdraw(release=release, actor=crew.actor(scene.cast.ines), now=NOW).state
@@ -151,7 +151,7 @@ def test_two_versions_of_a_skill_start_at_once(scene: Scene) -> None:
         ]
         works = [
             lambda release=release: (
-                approvals.start(  # type: ignore[misc]
+                rollouts.start(  # type: ignore[misc]
                     release=release, actor=crew.actor(cast.mara), now=NOW
                 ).state
             )

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from catalog import lifecycle, releases, rollbacks
+from catalog import lifecycle, rollbacks, serving
 from catalog.access import NotAllowed
+from catalog.canaries import Plan
 from catalog.clearance import Clearance, Gate
 from catalog.journal import check_chain
 from catalog.models import (
@@ -26,8 +27,10 @@ from catalog.models import (
     Version,
 )
 from catalog.releases import NotCleared, WrongState
-from governance import approvals
-from governance.approvals import NotConfirmed, ReasonMissing
+from governance import approvals, rollouts
+from governance.approvals import NotConfirmed
+from governance.clearing import review
+from governance.refusals import ReasonMissing
 from tests import cast as crew
 from tests import make
 
@@ -61,7 +64,7 @@ def approve(release: Release, user: User, **fields: Any) -> Release:
 
 def start(release: Release, user: User, percent: int | None = None, now: Any = NOW) -> Release:
     """A start."""
-    return approvals.start(release=release, actor=crew.actor(user), percent=percent, now=now)
+    return rollouts.start(release=release, actor=crew.actor(user), percent=percent, now=now)
 
 
 def state_of(release: Release) -> str:
@@ -149,13 +152,13 @@ def test_who_stops(cast: make.Cast, name: str, may: bool) -> None:
     live = make.release(make.version(cast=cast), "production", cast=cast)
     actor = crew.actor(getattr(cast, name))
     if may:
-        done = approvals.roll_back(release=live, actor=actor, reason="Wrong.", now=NOW)
+        done = rollouts.roll_back(release=live, actor=actor, reason="Wrong.", now=NOW)
         assert done.state == State.ROLLED_BACK
         return
     with pytest.raises(
         NotAllowed, match=r"^This needs an approver for Production or a publisher in Payments\.$"
     ):
-        approvals.roll_back(release=live, actor=actor, reason="Wrong.", now=NOW)
+        rollouts.roll_back(release=live, actor=actor, reason="Wrong.", now=NOW)
 
 
 # -- how much is needed
@@ -177,7 +180,7 @@ def test_needs_follow_environment_and_risk(
     cast: make.Cast, where: str, risk: str, needed: int, confirmation: bool
 ) -> None:
     release = propose(cast, make.version(cast=cast, risk_level=risk), where)
-    needs = approvals.review(release).needs
+    needs = review(release).needs
     assert (needs.approvals, needs.confirmation) == (needed, confirmation)
     assert release.state == (State.LIVE if needed == 0 else State.PROPOSED)
 
@@ -228,12 +231,12 @@ def test_approvals_are_void_when_policy_or_risk_changes(
     release = approve(propose(cast, version), cast.mara)
     change(version)
     with pytest.raises(
-        WrongState, match=r"^Its approvals are void, since the policy or the risk has changed"
+        WrongState, match=r"^Its approvals are void, since the policy, the risk or a gate has changed"
     ):
         start(release, cast.mara)
     assert state_of(release) == State.APPROVED
     # It is not at a dead end: whoever approved looks again, and the first word counts no more.
-    needed = approvals.review(Release.objects.get(pk=release.pk)).needs.approvals
+    needed = review(Release.objects.get(pk=release.pk)).needs.approvals
     for user in (cast.mara, cast.otto)[:needed]:
         release = approve(release, user)
     assert release.state == State.APPROVED
@@ -247,9 +250,9 @@ def test_a_canary_whose_approvals_are_void_does_not_advance(cast: make.Cast) -> 
     canary = make.release(version, "production", cast=cast, state=State.CANARY)
     riskier(version)
     with pytest.raises(WrongState, match="halt it and propose the version again"):
-        approvals.advance(release=canary, actor=crew.actor(cast.mara), percent=50, now=NOW)
+        rollouts.advance(release=canary, actor=crew.actor(cast.mara), percent=50, now=NOW)
     assert (
-        approvals.halt(release=canary, actor=crew.actor(cast.mara), reason="Risk.", now=NOW).state == "halted"
+        rollouts.halt(release=canary, actor=crew.actor(cast.mara), reason="Risk.", now=NOW).state == "halted"
     )
 
 
@@ -289,7 +292,7 @@ def test_a_gate_that_shuts_holds_a_canary(cast: make.Cast) -> None:
     canary = make.release(version, "production", cast=cast, state=State.CANARY)
     Version.objects.filter(pk=version.pk).update(deprecated_at=NOW)
     with pytest.raises(NotCleared, match="stability"):
-        approvals.advance(release=canary, actor=crew.actor(cast.mara), percent=100, now=NOW)
+        rollouts.advance(release=canary, actor=crew.actor(cast.mara), percent=100, now=NOW)
 
 
 def test_in_development_a_shut_gate_leaves_it_approved(cast: make.Cast) -> None:
@@ -297,7 +300,7 @@ def test_in_development_a_shut_gate_leaves_it_approved(cast: make.Cast) -> None:
     version = make.version(cast=cast, permissions=("network",))
     release = propose(cast, version, "development")
     assert release.state == State.APPROVED
-    assert [gate.name for gate in approvals.review(release).shut] == ["permissions"]
+    assert [gate.name for gate in review(release).shut] == ["permissions"]
 
 
 # -- the way of a release
@@ -305,13 +308,13 @@ def test_in_development_a_shut_gate_leaves_it_approved(cast: make.Cast) -> None:
 
 def test_states_and_transitions_from_proposal_to_live(cast: make.Cast) -> None:
     first = make.release(make.version(cast=cast), "production", cast=cast)
-    release = propose(cast, make.version(number="1.1.0", cast=cast, body="1.1\n"), canary={"percent": 5})
+    release = propose(cast, make.version(number="1.1.0", cast=cast, body="1.1\n"), plan=Plan(percent=5))
     release = approve(release, cast.mara, note="Read it.")
     release = start(release, cast.otto)
     assert (release.state, release.percent) == (State.CANARY, 5)
-    release = approvals.advance(release=release, actor=crew.actor(cast.otto), percent=50, now=NOW)
+    release = rollouts.advance(release=release, actor=crew.actor(cast.otto), percent=50, now=NOW)
     assert (release.state, release.percent) == (State.CANARY, 50)
-    release = approvals.advance(release=release, actor=crew.actor(cast.otto), percent=100, now=LATER)
+    release = rollouts.advance(release=release, actor=crew.actor(cast.otto), percent=100, now=LATER)
     assert (release.state, release.percent, release.previous) == (State.LIVE, 100, first.version)
     rows = release.transitions.order_by("n").values_list("n", "action", "from_state", "to_state", "actor")
     assert list(rows) == [
@@ -337,8 +340,8 @@ def test_every_change_that_the_feed_shows_is_a_revision(cast: make.Cast) -> None
     make.release(make.version(cast=cast), "production", cast=cast)
     second = make.version(number="1.1.0", cast=cast, body="1.1\n")
     canary = make.release(second, "production", cast=cast, state=State.CANARY)
-    approvals.advance(release=canary, actor=crew.actor(cast.mara), percent=60, now=NOW)
-    approvals.halt(release=canary, actor=crew.actor(cast.mara), reason="Errors.", now=NOW)
+    rollouts.advance(release=canary, actor=crew.actor(cast.mara), percent=60, now=NOW)
+    rollouts.halt(release=canary, actor=crew.actor(cast.mara), reason="Errors.", now=NOW)
     rows = Revision.objects.filter(environment__name="production").order_by("n")
     assert list(rows.values_list("n", "changes")) == [(n, ["refund-check"]) for n in (1, 2, 3, 4)]
     assert make.environment("production").revision == 4
@@ -348,17 +351,16 @@ def test_every_change_that_the_feed_shows_is_a_revision(cast: make.Cast) -> None
 @pytest.mark.parametrize(
     ("plan", "percent", "served"),
     [
-        ({}, None, 100),
-        ({"percent": 20}, None, 20),
-        ({"steps": [5, 25, 50]}, None, 5),
-        ({"percent": 10, "steps": [5]}, None, 10),
-        ({"percent": 20}, 40, 40),
-        ({}, 1, 1),
-        ({"percent": 20}, 100, 100),
+        (Plan(), None, 100),
+        (Plan(percent=20), None, 20),
+        (Plan(percent=5, steps=(5, 25, 50)), None, 5),
+        (Plan(percent=20), 40, 40),
+        (Plan(), 1, 1),
+        (Plan(percent=20), 100, 100),
     ],
 )
-def test_share_of_a_start(cast: make.Cast, plan: dict[str, Any], percent: int | None, served: int) -> None:
-    release = approve(propose(cast, make.version(cast=cast), canary=plan), cast.mara)
+def test_share_of_a_start(cast: make.Cast, plan: Plan, percent: int | None, served: int) -> None:
+    release = approve(propose(cast, make.version(cast=cast), plan=plan), cast.mara)
     release = start(release, cast.mara, percent)
     assert (release.percent, release.state) == (served, State.LIVE if served == 100 else State.CANARY)
 
@@ -378,13 +380,13 @@ ACTIONS: dict[str, Callable[[Release, make.Cast], Release]] = {
         release=release, actor=crew.actor(cast.ines), now=NOW
     ),
     "start": lambda release, cast: start(release, cast.mara),
-    "advance": lambda release, cast: approvals.advance(
+    "advance": lambda release, cast: rollouts.advance(
         release=release, actor=crew.actor(cast.mara), percent=50, now=NOW
     ),
-    "halt": lambda release, cast: approvals.halt(
+    "halt": lambda release, cast: rollouts.halt(
         release=release, actor=crew.actor(cast.mara), reason="Stop.", now=NOW
     ),
-    "rollback": lambda release, cast: approvals.roll_back(
+    "rollback": lambda release, cast: rollouts.roll_back(
         release=release, actor=crew.actor(cast.mara), reason="Stop.", now=NOW
     ),
 }
@@ -428,12 +430,15 @@ def test_which_action_starts_from_which_state(cast: make.Cast, state: str) -> No
 
 @pytest.mark.parametrize("reason", ["", "  \n"])
 @pytest.mark.parametrize(
-    ("action", "state"), [("reject", "proposed"), ("halt", "canary"), ("roll_back", "live")]
+    ("action", "state"),
+    [(approvals.reject, "proposed"), (rollouts.halt, "canary"), (rollouts.roll_back, "live")],
 )
-def test_what_takes_away_needs_a_reason(cast: make.Cast, action: str, state: str, reason: str) -> None:
+def test_what_takes_away_needs_a_reason(
+    cast: make.Cast, action: Callable[..., Release], state: str, reason: str
+) -> None:
     release = make.release(make.version(cast=cast), "production", cast=cast, state=state)
     with pytest.raises(ReasonMissing, match="Give a reason"):
-        getattr(approvals, action)(release=release, actor=crew.actor(cast.mara), reason=reason, now=NOW)
+        action(release=release, actor=crew.actor(cast.mara), reason=reason, now=NOW)
     assert state_of(release) == state
 
 
@@ -506,7 +511,7 @@ def lives(cast: make.Cast, *numbers: str) -> list[Release]:
 def roll_back(cast: make.Cast, release: Release, hours: int = 9) -> Release:
     """A rollback by Mara."""
     now = NOW + timedelta(hours=hours)
-    return approvals.roll_back(release=release, actor=crew.actor(cast.mara), reason="Wrong.", now=now)
+    return rollouts.roll_back(release=release, actor=crew.actor(cast.mara), reason="Wrong.", now=now)
 
 
 def live_now() -> list[str]:
@@ -581,8 +586,8 @@ def test_a_halt_leaves_the_live_one(cast: make.Cast) -> None:
     canary = make.release(
         make.version(number="1.1.0", cast=cast, body="1.1\n"), "production", cast=cast, state=State.CANARY
     )
-    halted = approvals.halt(release=canary, actor=crew.actor(cast.ines), reason="Errors.", now=NOW)
-    assert (halted.state, halted.percent) == (State.HALTED, 0)
+    halted = rollouts.halt(release=canary, actor=crew.actor(cast.ines), reason="Errors.", now=NOW)
+    assert (halted.state, halted.percent) == (State.HALTED, 20)
     assert live_now() == ["1.0.0"]
 
 
@@ -651,9 +656,9 @@ def test_a_clearance_of_something_else_clears_nothing(cast: make.Cast, other: di
     release = approve(propose(cast, make.version(cast=cast)), cast.mara)
     told: dict[str, Any] = {"release": release, "percent": 100, "actor": crew.actor(cast.mara), "now": NOW}
     with pytest.raises(NotCleared):
-        releases.start(clearance=clearance(release, **other), **told)
+        serving.start(clearance=clearance(release, **other), **told)
     assert state_of(release) == State.APPROVED
-    assert releases.start(clearance=clearance(release), **told).state == State.LIVE
+    assert serving.start(clearance=clearance(release), **told).state == State.LIVE
 
 
 def test_what_is_replaced_or_put_back_has_a_clearance_of_its_own(cast: make.Cast) -> None:
@@ -671,10 +676,10 @@ def test_what_is_replaced_or_put_back_has_a_clearance_of_its_own(cast: make.Cast
     told: dict[str, Any] = {"release": third, "percent": 100, "actor": crew.actor(cast.mara), "now": NOW}
     for replaced in (None, clearance(first), clearance(third, action="supersede")):
         with pytest.raises(NotCleared):
-            releases.start(clearance=clearance(third), replaced=replaced, **told)
+            serving.start(clearance=clearance(third), replaced=replaced, **told)
     live = Release.objects.get(state=State.LIVE)
     assert live == first
-    releases.start(clearance=clearance(third), replaced=clearance(first, action="supersede"), **told)
+    serving.start(clearance=clearance(third), replaced=clearance(first, action="supersede"), **told)
     back: dict[str, Any] = {**told, "release": third, "reason": "Wrong."}
     back.pop("percent")
     for restore in (
@@ -707,7 +712,7 @@ def test_governance_alone_makes_clearances() -> None:
             calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
             names = {getattr(call.func, "id", getattr(call.func, "attr", "")) for call in calls}
             makers |= {str(path.relative_to(crew.ROOT))} if "Clearance" in names else set()
-    assert makers == {"governance/approvals.py"}
+    assert makers == {"governance/clearing.py"}
 
 
 def test_the_clearance_is_kept_with_the_transition(cast: make.Cast) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from catalog.access import powers_of, releases_to_decide, releases_to_start
+from catalog.access import powers_of
 from catalog.models import Environment, Release, Skill, State, User, Version
-from governance import approvals
+from catalog.visibility import releases_to_decide, releases_to_start
+from governance import rollouts
 from governance.approvals import review
 from portal import waiting
 from tests import cast as crew
@@ -118,7 +119,7 @@ def test_a_dependency_that_is_unavailable_itself_shuts_the_gate_as_on_the_page(
         needy("refund.issue", "order-check", cast=cast), "production", cast=cast, state=State.APPROVED
     )
     assert 'id="inbox-count">1<' in inbox(client, cast.otto)
-    approvals.roll_back(release=live, actor=crew.actor(cast.mara), reason="Wrong totals.", now=make.NOW)
+    rollouts.roll_back(release=live, actor=crew.actor(cast.mara), reason="Wrong totals.", now=make.NOW)
     (gate,) = review(Release.objects.get(pk=approved.pk)).shut
     assert gate.detail == "order-check is needed, and is unavailable here itself."
     text = inbox(client, cast.otto)

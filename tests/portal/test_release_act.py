@@ -243,5 +243,5 @@ def test_the_page_takes_few_queries(
             version=version, environment=make.environment("production"), actor=Actor(cast.ines), now=make.NOW
         )
     client.force_login(cast.mara)
-    with django_assert_max_num_queries(16):  # type: ignore[operator]
+    with django_assert_max_num_queries(17):  # type: ignore[operator]
         client.get(f"/releases/{proposed.pk}/")

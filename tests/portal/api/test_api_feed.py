@@ -9,7 +9,7 @@ import pytest
 from catalog import lifecycle, resolution
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Risk, Skill, SkillTag, State, Version
-from governance import approvals, usage
+from governance import rollouts, usage
 from governance.models import ReadCount
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
@@ -120,7 +120,7 @@ def test_a_dependency_that_is_not_live_makes_a_skill_unavailable(desk: Caller, c
     make.release(make.version("refund.issue", cast=cast, files=files), "production", cast=cast)
     live = Version.objects.get(skill__folder="refund-check").releases.get()
     mara = Actor(user=cast.mara)
-    approvals.roll_back(release=live, actor=mara, reason="Wrong totals.", now=make.NOW)
+    rollouts.roll_back(release=live, actor=mara, reason="Wrong totals.", now=make.NOW)
     resolution.forget_cached()
     (skill,) = desk.get("feed").json()["skills"]
     assert skill["available"] is False

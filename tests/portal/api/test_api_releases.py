@@ -37,7 +37,7 @@ def test_propose_approve_start_and_roll_back(cast: make.Cast, version: Version, 
     assert wanted <= body.keys()
     assert (body["state"], body["skill"], body["note"]) == ("proposed", "refund-check", "First one.")
     assert body["needs"] == {"approvals": 1, "confirmation": False}
-    assert all(list(gate) == ["name", "passed", "detail"] for gate in body["gates"])
+    assert all(list(gate) == ["name", "passed", "detail", "overridden"] for gate in body["gates"])
     key = body["id"]
     assert_problem(act(ines, key, "approve"), 403, "not-allowed")
     assert_problem(act(mara, key, "start"), 409, "wrong-state")
@@ -126,8 +126,13 @@ def test_a_canary_begins_with_its_share(
         *({"canary": 5}, {"canary": {"percent": 0}}, {"canary": {"percent": 101}}),
         *({"canary": {"percent": "10"}}, {"canary": {"percent": True}}, {"canary": {"steps": [25, 5]}}),
         *({"canary": {"steps": "5"}}, {"canary": {"percent": 10, "steps": [5, 25]}}),
-        # Better refused than believed in.
-        *({"canary": {"guard": {"max_error_rate": 0.1}}}, {"canary": {"agents": ["desk"]}}),
+        *({"canary": {"guard": {"max_error_rate": 1.1}}}, {"canary": {"guard": {"most_errors": 0.1}}}),
+        *(
+            {"canary": {"agents": ["nobody"]}},
+            {"canary": {"teams": ["nobody"]}},
+            {"canary": {"agent": "desk"}},
+        ),
+        *({"canary": {"steps": [5, 50], "soak_minutes": 59}}, {"canary": {"soak_minutes": -1}}),
         {"environment": "moon"},
     ],
 )
