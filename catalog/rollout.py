@@ -1,10 +1,32 @@
-"""Which arm of a gray release a caller gets: sticky, monotone, fair, independent between skills."""
+"""Which arm of a gray release a caller gets: sticky, monotone, fair, independent between skills.
+
+All of it is plain reckoning: the same release, caller and percentage give the same arm in every
+process, on every database, after every restart.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from hashlib import blake2b
 
 BUCKETS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """The callers that a gray release names: agents by name, teams by slug, tags of agents."""
+
+    agents: frozenset[str] = frozenset()
+    teams: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+
+    def holds(self, *, agent: str, team: str, tags: Collection[str]) -> bool:
+        """Whether the agent is among them, by any of the three."""
+        return agent in self.agents or team in self.teams or not self.tags.isdisjoint(tags)
+
+
+NOBODY = Cohort()
 
 
 def bucket_of(*, seed: str, skill: str, environment: str, key: str) -> int:

@@ -14,8 +14,10 @@ from django.db.models import QuerySet
 from catalog.availability import in_order, shown_to, unavailable, unmet, wanted_by
 from catalog.bundles.bundle import RISKS
 from catalog.caches import Bounded
+from catalog.canaries import Plan, plan_of
 from catalog.cards import is_resource, is_script, public_card
 from catalog.models import SERVED, BundleFile, Environment, Release, Risk, Skill, State, Version
+from catalog.rollout import NOBODY, Cohort
 
 RANKS: Mapping[str, int] = {risk: rank for rank, risk in enumerate(RISKS)}
 ARMS: Mapping[str, str] = {State.LIVE: "stable", State.CANARY: "candidate"}
@@ -77,12 +79,16 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A skill's place in an environment: its live version, and a canary beside it."""
+    """A skill's place in an environment: its live version, and a canary beside it.
+
+    The callers in the cohort are served the candidate, and `percent` of the others.
+    """
 
     stable: Served | None
     candidate: Served | None = None
     percent: int = 0
     seed: str = ""
+    cohort: Cohort = NOBODY
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,12 @@ def _slot(
         candidate=serve(canary, live, broken, private) if canary else None,
         percent=canary.percent if canary else 0,
         seed=canary.seed if canary else "",
+        cohort=_cohort(plan_of(canary.canary)) if canary else NOBODY,
     )
+
+
+def _cohort(plan: Plan) -> Cohort:
+    return Cohort(frozenset(plan.agents), frozenset(plan.teams), frozenset(plan.tags))
 
 
 def serve(
