@@ -12,18 +12,18 @@ MAX_EACH = 50
 """At most this many findings of one code are listed; the rest are counted."""
 
 
-def listed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings in order, at most `MAX_EACH` of a code and then how many more there are."""
+def listed(findings: Iterable[Finding], *, each: int = MAX_EACH) -> tuple[Finding, ...]:
+    """The findings in order, at most `each` of a code and then how many more there are."""
     counts: Counter[str] = Counter()
     kept: list[Finding] = []
     first: dict[str, Finding] = {}
     for finding in in_order(findings):
         counts[finding.code] += 1
         first.setdefault(finding.code, finding)
-        if counts[finding.code] <= MAX_EACH:
+        if counts[finding.code] <= each:
             kept.append(finding)
     for code, count in counts.items():
-        if count > MAX_EACH:
-            more = f"{count - MAX_EACH:,} more problems of this kind are not listed."
+        if count > each:
+            more = f"{count - each:,} more problems of this kind are not listed."
             kept.append(replace(first[code], message=more, path="", line=None))
     return in_order(kept)

@@ -9,6 +9,7 @@ from catalog.bundles.bundle import Bundle, Manifest, Risk
 from catalog.bundles.digest import bundle_digest
 from catalog.bundles.files import File, Limits, Tree
 from catalog.bundles.findings import Finding, advice, error, in_order, warning
+from catalog.bundles.listing import listed
 from catalog.bundles.manifest import ManifestFields, read_manifest
 from catalog.bundles.names import folder_name
 from catalog.bundles.safety import is_understated, scan_file, suggested_risk
@@ -17,6 +18,8 @@ from catalog.bundles.texts import decode
 
 SKILL_MD = ("SKILL.md", "skill.md")
 MANIFEST = ("manifest.yaml", "manifest.yml")
+# A thousand scripts can hold twenty thousand findings of one kind; nobody reads so many, and each is a row.
+MAX_EACH = 200
 # The files that say what a skill is, in the order in which they are looked for.
 HEADS = (*SKILL_MD, *MANIFEST)
 
@@ -65,7 +68,7 @@ def _joined(
     name = _name(skill, fields)
     manifest = fields.manifest if fields else None
     risk = suggested_risk((manifest.permissions if manifest else None) or (), found)
-    findings = in_order(_without_secrets(_without_doubles((*found, *_understated(manifest, risk, found)))))
+    findings = _without_secrets(_without_doubles((*found, *_understated(manifest, risk, found))))
     return Bundle(
         tree=tree,
         name=name,
@@ -78,7 +81,7 @@ def _joined(
         body=skill.body if skill else "",
         suggested_risk=risk,
         bundle_sha256=bundle_digest(tree.files),
-        findings=findings,
+        findings=listed(findings, each=MAX_EACH),
     )
 
 
