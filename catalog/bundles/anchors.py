@@ -19,7 +19,7 @@ FOREIGN_PIVOTS = "忽無无忘瞒告让щйгбзп’"
 """The same of words with letters beyond ASCII."""
 
 MAX_PLACES = 10_000
-"""Places that are kept of the words with one letter; where there are more, nothing is told of them."""
+"""Places that are kept of the words with one letter; where there are more, a text is told what it lacks alone."""
 
 _ASCII = re.compile(r"[\x00-\x7f]+")
 
@@ -52,7 +52,7 @@ class Anchors:
         for group in self._groups:
             found = group.places(folded)
             if found is None:
-                unknown += group.words
+                unknown += [word for word in group.words if word in folded]
             else:
                 places.update(found)
         for word in unknown:

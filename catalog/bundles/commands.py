@@ -72,11 +72,6 @@ RULES = Rules(
     (
         _install("curl~wget", rf"(?:curl|wget)\b[^\n]*?{_PIPE}", _LINE),
         _install(
-            "bash~sh -c~eval~source~. <(~python",
-            rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
-            inside=("<(", "$(", "`"),
-        ),
-        _install(
             "iwr~irm~invoke-webrequest~invoke-restmethod~downloadstring",
             r"\w+[^\n]*?\|\s{0,4}(?:iex|invoke-expression)\b",
             _LINE,
@@ -126,6 +121,11 @@ RULES = Rules(
         _destroy("dd if", r"dd\s{1,3}(?:\w{2,6}=\S{1,60}\s{1,3}){0,5}of=/dev/(?:sd|nvme|hd|disk|vd)"),
         _destroy(":(){", r":\(\)\{\s?:\|:&\s?\};:"),
         _destroy("format c:~del /", r"(?:format\s{1,3}c:|del\s{1,3}(?:/[fsq]\s{1,3}){2,3}c:\\)"),
+        _install(
+            "bash~sh -c~eval~source~. <(~python",
+            rf"(?:{_SHELL}|eval|source|\.|python3?)\s{{1,3}}(?:-\w{{1,4}}\s{{1,3}}){{0,3}}['\"]?(?:<\(|\$\(|`)\s?{_FETCH}",
+            inside=("<(", "$(", "`"),
+        ),
     )
 )
 

@@ -57,12 +57,12 @@ def scan(text: Text) -> Iterator[Finding]:
     if _is_too_much(text.text):
         text.given_up.update(("hidden-markup", "hidden-html-comment"))
     # What stands in code is told apart only where there is something to tell.
-    if any(_styled(text.text)):
+    if text.holds("<") and any(_styled(text.text)):
         for line in text.unlike_lines(_styled(text.prose), MAX_PER_RULE):
             message = f"{text.path}, line {line}: a style hides text from readers, but not from the agent."
             hint = "Show the text or remove it."
             yield warning("hidden-markup", message, hint, path=text.path, line=line)
-    if any(_spoken(text.text)):
+    if (text.holds("<!--") or text.holds("]:")) and any(_spoken(text.text)):
         comments = text.unlike_lines(_spoken(text.prose, links=False), MAX_PER_RULE)
         links = text.unlike_lines(_spoken(text.prose, comments=False), MAX_PER_RULE)
         for line in sorted({*comments, *links})[:MAX_PER_RULE]:
