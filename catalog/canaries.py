@@ -161,7 +161,9 @@ class _Reader:
             self.errors["guard.max_p95_ms"] = "guard.max_p95_ms is not a whole number of milliseconds."
         if calls is not None and not _is_whole(calls, 1, 1_000_000_000):
             self.errors["guard.min_calls"] = "guard.min_calls is not a whole number from 1."
-        return None if self.errors else Guard(rate, slow, calls)
+        if self.errors or (rate, slow, calls) == (None, None, None):
+            return None
+        return Guard(rate, slow, calls)
 
     def names(self, name: str) -> tuple[str, ...]:
         value = self.sent.get(name)

@@ -1,8 +1,9 @@
-"""The writer of releases, beside `serving` and `rollbacks`. Each change is conditional, journaled, and needs a `Clearance`.
+"""The writer of releases, beside `serving` and `rollbacks`: opens, decides and closes proposals.
 
-This module opens, decides and closes proposals; `serving` changes what agents get. A clearance says who may make the change, under which policy, past which gates, and for which
-bytes; only `governance.approvals` makes one. A change whose release is no longer in a state that
-the change starts from raises `WrongState`: of two people who click at once, one is told so.
+Each change is conditional, journaled, and needs a `Clearance`, which says for which change and which
+bytes it is and past which gates; only `governance.clearing` makes one. A change whose release is no
+longer in a state that the change starts from raises `WrongState`: of two people who click at once,
+one is told so.
 """
 
 from __future__ import annotations
@@ -94,9 +95,9 @@ def add_approval(
     """Count the actor's approval; the release is approved once `needed` of them hold.
 
     `right_of` is whose right it uses: the actor's own, or that of who lent it. `void` are those that
-    hold no longer.
-    A release that is approved by such is approved anew (spec 4.2). Raises WrongState where the release is neither proposed nor
-    approved by void approvals, is overdue, or the actor or who lent the right has approved it already.
+    hold no longer; a release that was approved by such is approved anew (spec 4.2). Raises WrongState
+    where the release is neither proposed nor approved by void approvals, is overdue, or the right has
+    been used for it already.
     """
     with transaction.atomic():
         fresh = fetch(release, "approve", clearance)
@@ -105,20 +106,22 @@ def add_approval(
         held = Approval.objects.filter(release=fresh, voided_at=None)
         if fresh.state == State.APPROVED and held.count() >= needed:
             raise WrongState("This release is approved already; start it.")
-        try:
-            with transaction.atomic():
-                Approval.objects.create(
-                    release=fresh,
-                    user=_person(actor),
-                    note=note,
-                    right_of=right_of,
-                    gates=[gate.name for gate in clearance.gates if gate not in clearance.shut],
-                    confirmed=confirmed,
-                    bound_to=bound_to,
-                    created_at=now,
-                )
-        except IntegrityError as clash:
-            raise WrongState(_approved_by(fresh, actor, right_of)) from clash
+        # Where less is needed than before, whoever approved may settle it with what is there.
+        if held.count() < needed or not held.filter(user=actor.user).exists():
+            try:
+                with transaction.atomic():
+                    Approval.objects.create(
+                        release=fresh,
+                        user=_person(actor),
+                        note=note,
+                        right_of=right_of,
+                        gates=[gate.name for gate in clearance.gates if gate.is_open],
+                        confirmed=confirmed,
+                        bound_to=bound_to,
+                        created_at=now,
+                    )
+            except IntegrityError as clash:
+                raise WrongState(_approved_by(fresh, actor, right_of)) from clash
         target = State.APPROVED if held.count() >= needed else State.PROPOSED
         move(fresh, "approve", target, clearance, actor, note, now)
     return fresh
@@ -126,9 +129,13 @@ def add_approval(
 
 def _approved_by(release: Release, actor: Actor, right_of: User) -> str:
     """Who has used this right already."""
-    if right_of == actor.user or release.approvals.filter(voided_at=None, user=actor.user).exists():
+    used = release.approvals.filter(voided_at=None)
+    if used.filter(user=actor.user).exists():
         return "You have approved this release already."
-    return f"The right that {right_of} lent you has been used for this release already."
+    if right_of != actor.user:
+        return f"The right that {right_of} lent you has been used for this release already."
+    taker = used.select_related("user").get(right_of=right_of).user
+    return f"{taker} has approved this release already, with the right that you lent."
 
 
 def _person(actor: Actor) -> User:

@@ -80,4 +80,4 @@ def _make_way(release: Release, clearance: Clearance, actor: Actor, now: datetim
         reason = f"{release.version.version} is live again by a rollback."
         canary = other.state == State.CANARY
         action, target = ("halt", State.HALTED) if canary else ("withdraw", State.WITHDRAWN)
-        move(other, action, target, clearance, actor, reason, now, percent=0)
+        move(other, action, target, clearance, actor, reason, now)

@@ -16,6 +16,7 @@ from catalog.journal import Actor
 from catalog.models import Release, State
 from catalog.revisions import revise
 from catalog.transitions import (
+    OPEN,
     NotCleared,
     WrongState,
     check,
@@ -133,11 +134,12 @@ def _serve(
 
 def _what_is_in_the_way(release: Release) -> str:
     skill, where = release.skill.name, release.environment.title
-    canaries = Release.objects.filter(
-        skill=release.skill, environment=release.environment, state=State.CANARY
-    )
-    if canaries.exclude(pk=release.pk).exists():
+    beside = Release.objects.filter(skill=release.skill, environment=release.environment)
+    again = beside.exclude(pk=release.pk).filter(version=release.version, state__in=OPEN).first()
+    if again is None:
         return f"Another canary of {skill} runs in {where}; halt it or let it finish."
+    if again.state == State.LIVE:
+        return f"{skill} {release.version.version} is live in {where} already, by another release."
     return f"{skill} {release.version.version} was proposed anew in {where}; go on with that release."
 
 

@@ -30,6 +30,8 @@ STARTS_FROM: Mapping[str, tuple[State, ...]] = {
     "supersede": (State.LIVE,),
     "restore": (State.SUPERSEDED,),
 }
+# Of a version one release at most is in one of these in an environment.
+OPEN = (State.PROPOSED, State.APPROVED, State.CANARY, State.LIVE)
 # Those after which agents are served the version: no gate may be shut.
 SERVING = frozenset({"start", "advance", "resume", "break_glass", "restore"})
 

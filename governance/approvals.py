@@ -49,12 +49,13 @@ def propose(
         check_cohort(plan)
     with transaction.atomic():
         where = lock_environment(environment)
-        allowed = powers_of(actor.user, now=now).may_propose(version.skill, where)
-        ask("" if allowed else f"Proposing needs the role publisher in {version.skill.team.name}.")
+        fresh = Version.objects.select_related("skill__team").get(pk=version.pk)
+        allowed = powers_of(actor.user, now=now).may_propose(fresh.skill, where)
+        ask("" if allowed else f"Proposing needs the role publisher in {fresh.skill.team.name}.")
         release = releases.propose(
-            version=version,
+            version=fresh,
             environment=where,
-            clearance=clearance_for("propose", version, where),
+            clearance=clearance_for("propose", fresh, where),
             actor=actor,
             note=note,
             plan=plan,
@@ -64,7 +65,7 @@ def propose(
         if seen.needs.approvals == 0:
             release = releases.clear(
                 release=release,
-                clearance=clearance_for("approve", version, where, seen),
+                clearance=clearance_for("approve", fresh, where, seen),
                 actor=actor,
                 now=now,
             )

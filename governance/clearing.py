@@ -10,6 +10,7 @@ from hashlib import sha256
 from django.utils.translation import gettext as _
 
 from catalog.availability import missing_dependencies
+from catalog.bundles.bundle import RISKS
 from catalog.clearance import Clearance, Gate
 from catalog.models import Approval, Environment, Override, Release, Version
 from governance.gates import judge_gates, policy_of, subject_of
@@ -70,16 +71,22 @@ def holds(approval: Approval, release: Release, gates: Iterable[Gate]) -> bool:
     Release and approval come with what they refer to.
     """
     shut = {gate.name for gate in gates if not gate.is_open}
-    same = approval.bound_to == bound_to(release.version, release.environment)
+    no_worse = RISKS[RISKS.index(release.version.effective_risk) :]
+    same = any(
+        approval.bound_to == bound_to(release.version, release.environment, risk=risk) for risk in no_worse
+    )
     return approval.voided_at is None and same and not shut.intersection(approval.gates)
 
 
-def bound_to(version: Version, environment: Environment) -> str:
-    """A digest of what approvals and overrides are for: bytes, declaration, risk, environment, policy."""
+def bound_to(version: Version, environment: Environment, *, risk: str = "") -> str:
+    """A digest of what approvals and overrides are for: bytes, declaration, risk, environment, policy.
+
+    `risk` is the one that it was given at, where that is not the effective one of now.
+    """
     told = [
         version.bundle_sha256,
         version.declaration_sha256,
-        version.effective_risk,
+        risk or version.effective_risk,
         environment.name,
         policy_of(environment).sha256,
     ]

@@ -6,6 +6,7 @@ and hands `catalog.serving` the clearance for the change.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from django.db import transaction
 from catalog import rollbacks, serving
 from catalog.access import powers_of
 from catalog.canaries import plan_of
-from catalog.clearance import Clearance
+from catalog.clearance import Clearance, Gate
 from catalog.journal import Actor
 from catalog.models import Release, State
 from catalog.transitions import NotCleared, WrongState, find_live, lock
@@ -72,9 +73,7 @@ def roll_back(*, release: Release, actor: Actor, reason: str, now: datetime) -> 
         return rollbacks.roll_back(
             release=fresh,
             clearance=clearance_for("rollback", fresh.version, fresh.environment),
-            restore=clearance_for("restore", before.version, fresh.environment, review(before))
-            if before
-            else None,
+            restore=_restore(before) if before else None,
             actor=actor,
             reason=need_reason(reason),
             now=now,
@@ -140,6 +139,15 @@ def _first_share(action: str, release: Release) -> int:
     return release.percent if action == "resume" else plan_of(release.canary).percent
 
 
+def _restore(before: Release) -> Clearance:
+    """Leave to put back what was live before; what nobody has approved needs another broken glass."""
+    seen = review(before)
+    if seen.lacks_approvals and before.transitions.filter(action="break_glass").exists():
+        unapproved = Gate("approvals", False, "It went live by breaking the glass, and lacks approvals.")
+        seen = replace(seen, gates=(*seen.gates, unapproved))
+    return clearance_for("restore", before.version, before.environment, seen)
+
+
 def _supersede(release: Release) -> Clearance | None:
     live = find_live(release)
     return clearance_for("supersede", live.version, release.environment) if live else None
@@ -149,7 +157,9 @@ def _move_one(release: Release, now: datetime) -> bool:
     actor = Actor.system("scheduler")
     with transaction.atomic():
         fresh = lock(release)
-        due = fresh.state == State.CANARY and fresh.next_step_at and fresh.next_step_at <= now
+        # Another worker that took the step has left another share or another time.
+        read = (State.CANARY, release.percent, release.next_step_at)
+        due = (fresh.state, fresh.percent, fresh.next_step_at) == read
         step = plan_of(fresh.canary).next_step(fresh.percent)
         if not due or step is None:
             return False
@@ -167,7 +177,7 @@ def _move_one(release: Release, now: datetime) -> bool:
 
 def _hold(release: Release, reason: str, actor: Actor, now: datetime) -> None:
     clearance = clearance_for("hold", release.version, release.environment)
-    last = release.transitions.order_by("-n").first()
+    last = release.transitions.exclude(action="override").order_by("-n").first()
     serving.hold(
         release=release,
         clearance=clearance,

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from catalog import jobs, rescans, upkeep
 from catalog.journal import Actor
-from governance import approvals
+from governance import approvals, rollouts
 
 
 @shared_task
@@ -34,6 +34,12 @@ def forget(**_: object) -> None:
         return {"expired": approvals.expire_proposals(now=now), "forgotten": upkeep.forget(now=now)}
 
     jobs.run_once(name="forget", period=f"{now:%Y-%m-%dT%H}", work=work, clock=timezone.now)
+
+
+@shared_task
+def steps(**_: object) -> None:
+    """Each minute: move the canaries whose step has lasted long enough; each step is taken once."""
+    rollouts.move_due(now=timezone.now())
 
 
 # Well within the lease of a job: what is left is for the next hour.

@@ -223,6 +223,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "governance.tasks.sweep", "schedule": 24 * 60 * 60.0},
     "forget": {"task": "governance.tasks.forget", "schedule": 60 * 60.0},
     "rescan": {"task": "governance.tasks.rescan", "schedule": 60 * 60.0},
+    "steps": {"task": "governance.tasks.steps", "schedule": 60.0},
 }
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()

@@ -120,11 +120,13 @@ def _decide(powers: Powers, rows: list[Waiting]) -> tuple[list[Waiting], list[Wa
     was approved by such needs new ones, unless a gate is shut as well.
     """
     given = {row.release.pk for row in rows if powers.user_id in row.approvers}
+    proposals = [row for row in rows if row.release.state == State.PROPOSED]
+    # Enough approve, since less is needed than when they did: anybody's click settles it.
+    settled = [row for row in proposals if not row.lacks_approvals]
     lacking = [row for row in rows if row.lacks_approvals and row.release.pk not in given]
-    decide = [row for row in lacking if row.release.state == State.PROPOSED or not row.shut]
+    decide = settled + [row for row in lacking if row.release.state == State.PROPOSED or not row.shut]
     decide.sort(key=lambda row: (row.release.proposed_at, row.release.pk))
-    waiting = [row for row in rows if row.release.pk in given and row.release.state == State.PROPOSED]
-    return decide[:MOST], waiting
+    return decide[:MOST], [row for row in proposals if row.lacks_approvals and row.release.pk in given]
 
 
 def _rows(releases: QuerySet[Release]) -> list[Release]:
