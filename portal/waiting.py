@@ -132,7 +132,7 @@ def _decide(powers: Powers, rows: list[Waiting]) -> tuple[list[Waiting], list[Wa
 def _rows(releases: QuerySet[Release]) -> list[Release]:
     """The oldest of these."""
     related = releases.select_related(
-        "environment", "skill__team", "version__publisher", "version__skill", "proposer"
+        "environment", "skill__team", "version__publisher", "version__skill", "previous", "proposer"
     )
     return list(related.order_by("proposed_at", "pk")[:MOST])
 

@@ -19,7 +19,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from catalog import access, appeals, releases, resolution, resources, tokens
+from catalog import access, appeals, canaries, releases, resolution, resources, tokens
 from catalog.advertisement import BadTemplate
 from governance import approvals, refusals
 from portal.access import NotFound
@@ -69,7 +69,8 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     releases.WrongState: (409, "wrong-state"),
     releases.NotCleared: (409, "gates-shut"),
     approvals.NotConfirmed: (422, "confirmation-missing"),
-    approvals.NoSuchGate: (422, "gate-unknown"),
+    approvals.NoSuchGate: (422, "gate-invalid"),
+    canaries.PlanWrong: (422, "field-invalid"),
     refusals.ReasonMissing: (422, "reason-missing"),
     appeals.NotAppealable: (409, "not-appealable"),
     resolution.Gone: (410, "version-gone"),

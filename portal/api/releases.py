@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalog.canaries import PlanWrong, read_plan
+from catalog.canaries import PlanWrong, plan_of, read_plan
 from catalog.models import Environment, Release, State
 from catalog.visibility import visible_releases
 from governance import approvals
@@ -118,11 +118,14 @@ def release_detail(request: Request, release_id: UUID) -> Response:
 @described(
     "release_act",
     "Act on a release: approve (note, confirm), reject (reason), withdraw (reason), start (percent), "
-    "advance (percent), halt (reason) or rollback (reason). 409 in another state, or for the loser of a race.",
+    "advance (percent), halt (reason), resume (percent), rollback (reason), override (gate, reason) or "
+    "break_glass (reason). `percent` is 1 to 100, or 0 where the canary names callers. 409 in another "
+    "state, at a shut gate, or for the loser of a race.",
     method="POST",
     sent={"application/json": "Act"},
     answers={200: "Release"},
     problems=(400, 404, 409, 415, 422),
+    examples=examples.ACT,
     once=True,
 )
 @endpoint({"POST": "release"})
@@ -132,20 +135,20 @@ def release_act(request: Request, release_id: UUID, action: str) -> Response:
     if action not in ACTIONS:
         raise Problem("action-unknown", f"{action} is no action; there are {', '.join(ACTIONS)}.", status=404)
     release, fields = access.release_read(request, release_id), Fields(request.data)
-    sent = _sent(action, fields)
+    sent = _sent(action, fields, least=0 if plan_of(release.canary).has_cohort else 1)
     changed = perform(action, release, sent, actor=actor_of(request), now=timezone.now())
     return Response(show_release(changed))
 
 
-def _sent(action: str, fields: Fields) -> dict[str, Any]:
-    """What the action takes of the body; raises Problem."""
+def _sent(action: str, fields: Fields, *, least: int) -> dict[str, Any]:
+    """What the action takes of the body, a share from `least` percent on; raises Problem."""
     act = ACTIONS[action]
     sent: dict[str, Any] = {
-        name: fields.number(name, least=1, most=100) if name == "percent" else fields.text(name)
+        name: fields.number(name, least=least, most=100) if name == "percent" else fields.text(name)
         for name in act.takes
     }
     fields.check()
-    missing = [name for name in act.needs if not sent[name]]
+    missing = [name for name in act.needs if sent[name] in (None, "")]
     if missing:
         raise Problem("field-invalid", f"{missing[0]} is missing.", status=422)
     return sent
@@ -161,6 +164,7 @@ def show_row(release: Release) -> dict[str, Any]:
         "bundle_sha256": release.bundle_sha256,
         "environment": release.environment.name,
         "percent": release.percent,
+        "next_step_at": release.next_step_at,
         "previous": release.previous.version if release.previous else None,
         "note": release.note,
         "proposer": release.proposer.username if release.proposer else None,
@@ -177,9 +181,25 @@ def show_release(release: Release) -> dict[str, Any]:
         **show_row(release),
         "needs": asdict(seen.needs),
         "approvals": [
-            {"user": one.user.username, "note": one.note, "at": one.created_at} for one in seen.approvals
+            {
+                "user": one.user.username,
+                "right_of": one.right_of.username,
+                "note": one.note,
+                "at": one.created_at,
+            }
+            for one in seen.approvals
         ],
         "gates": [asdict(gate) for gate in seen.gates],
+        "overrides": [
+            {
+                "gate": one.gate,
+                "detail": one.detail,
+                "reason": one.reason,
+                "by": one.user.username,
+                "at": one.created_at,
+            }
+            for one in release.overrides.select_related("user")
+        ],
         "canary": release.canary,
         "transitions": [
             {

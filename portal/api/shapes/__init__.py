@@ -10,7 +10,7 @@ from portal.api.shapes.cards import FILE
 from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
 from portal.api.shapes.publishing import FINDING, PUBLISH_FORM, PUBLISH_JSON, RESULT
-from portal.api.shapes.releases import ACT, PROPOSE, RELEASE, RELEASE_FIELDS
+from portal.api.shapes.releases import ACT, INBOX, PROPOSE, RELEASE, RELEASE_FIELDS
 from portal.api.shapes.skills import CATALOG_SKILL, OWNERSHIP, SETTLE, VERSION, VERSION_FIELDS
 from portal.api.shapes.traces import CALL_FIELDS, DETAIL, REJECTED, REPORTED, TASK
 from portal.api.shapes.words import (
@@ -89,6 +89,7 @@ SHAPES: dict[str, Shape] = {
     "Release": RELEASE,
     "ReleaseRow": record(**RELEASE_FIELDS),
     "ReleasePage": page("ReleaseRow"),
+    "Inbox": INBOX,
     "Report": partly((), calls=listed(REPORTED), tasks=listed(TASK)),
     "Ingested": partly(
         ("accepted", "duplicates", "rejected"),

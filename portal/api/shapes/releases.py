@@ -5,16 +5,18 @@ from __future__ import annotations
 from portal.api.shapes.words import (
     BOOLEAN,
     INTEGER,
-    JSON,
     MOMENT,
+    NUMBER,
     SHA256,
     TEXT,
+    TEXTS,
     Shape,
     listed,
     maybe,
     one_of,
     partly,
     record,
+    ref,
 )
 
 STATES = (
@@ -29,6 +31,7 @@ RELEASE_FIELDS: dict[str, Shape] = {
     "bundle_sha256": SHA256,
     "environment": TEXT,
     "percent": INTEGER,
+    "next_step_at": maybe(MOMENT),
     "previous": maybe(TEXT),
     "note": TEXT,
     "proposer": maybe(TEXT),
@@ -36,12 +39,33 @@ RELEASE_FIELDS: dict[str, Shape] = {
     "changed_at": MOMENT,
     "expires_at": maybe(MOMENT),
 }
+CANARY = partly(
+    (),
+    percent=INTEGER,
+    steps=listed(INTEGER),
+    soak_minutes=INTEGER,
+    guard=partly((), max_error_rate=maybe(NUMBER), max_p95_ms=maybe(INTEGER), min_calls=maybe(INTEGER)),
+    agents=TEXTS,
+    teams=TEXTS,
+    tags=TEXTS,
+)
+WAITING = record(
+    **RELEASE_FIELDS,
+    approvals=record(held=INTEGER, needed=INTEGER),
+    shut=TEXTS,
+    live=maybe(TEXT),
+)
+INBOX = record(
+    **{name: listed(WAITING) for name in ("decide", "start", "blocked", "approved", "mine")},
+    appeals=listed(ref("Appeal")),
+)
 RELEASE = record(
     **RELEASE_FIELDS,
     needs=record(approvals=INTEGER, confirmation=BOOLEAN),
-    approvals=listed(record(user=TEXT, note=TEXT, at=MOMENT)),
-    gates=listed(record(name=TEXT, passed=BOOLEAN, detail=TEXT)),
-    canary=JSON,
+    approvals=listed(record(user=TEXT, right_of=TEXT, note=TEXT, at=MOMENT)),
+    gates=listed(record(name=TEXT, passed=BOOLEAN, detail=TEXT, overridden=TEXT)),
+    overrides=listed(record(gate=TEXT, detail=TEXT, reason=TEXT, by=TEXT, at=MOMENT)),
+    canary=CANARY,
     transitions=listed(
         record(
             **{"n": INTEGER, "action": TEXT, "from": maybe(one_of(*STATES)), "to": one_of(*STATES)},
@@ -57,6 +81,6 @@ PROPOSE = partly(
     version=TEXT,
     environment=TEXT,
     note=TEXT,
-    canary=partly((), percent=INTEGER, steps=listed(INTEGER)),
+    canary=CANARY,
 )
-ACT = partly((), note=TEXT, confirm=TEXT, reason=TEXT, percent=INTEGER)
+ACT = partly((), note=TEXT, confirm=TEXT, reason=TEXT, percent=INTEGER, gate=TEXT)

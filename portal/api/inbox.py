@@ -1,0 +1,50 @@
+"""What waits for the caller, by REST; the groups are those of the inbox page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from portal import access
+from portal.api import examples
+from portal.api.appeals import show_appeal
+from portal.api.described import described
+from portal.api.endpoints import endpoint
+from portal.api.releases import show_row
+from portal.waiting import Waiting, inbox_of, waiting_appeals
+
+
+@described(
+    "inbox",
+    "What waits for the token's owner, oldest first, at most 100 of each group: releases to `decide` on, "
+    "to `start`, `blocked` by a shut gate, `approved` by them and lacking others, and `mine`, which they "
+    "proposed; `appeals` to decide on.",
+    answers={200: "Inbox"},
+    examples=examples.INBOX,
+)
+@endpoint({"GET": "read"})
+def inbox(request: Request) -> Response:
+    """What waits for the caller."""
+    powers = access.powers(request)
+    found = inbox_of(powers)
+    return Response(
+        {
+            "decide": [_show(row) for row in found.decide],
+            "start": [_show(row) for row in found.start],
+            "blocked": [_show(row) for row in found.blocked],
+            "approved": [_show(row) for row in found.approved],
+            "mine": [_show(row) for row in found.mine],
+            "appeals": [show_appeal(one) for one in waiting_appeals(powers)],
+        }
+    )
+
+
+def _show(row: Waiting) -> dict[str, Any]:
+    return {
+        **show_row(row.release),
+        "approvals": {"held": row.held, "needed": row.needed},
+        "shut": list(row.shut),
+        "live": row.live or None,
+    }
