@@ -6,9 +6,10 @@ The finding of a granted appeal stays on its page and no longer raises the sugge
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from catalog import access, journal, visibility
 from catalog.access import Powers
@@ -29,8 +30,8 @@ def may_appeal(powers: Powers, skill: Skill) -> bool:
 def why_not_decide(appeal: Appeal, powers: Powers) -> str:
     """Why this user cannot decide the appeal; "" where they can (four eyes)."""
     team = appeal.version.skill.team
-    if not any(right.role == Role.APPROVER and right.team_id in {None, team.pk} for right in powers.rights):
-        return f"Deciding an appeal needs the role approver in {team.name}."
+    if not _deciding_teams(powers) & {None, team.pk}:
+        return f"Deciding an appeal needs the role approver in {team.name}, for every environment."
     if powers.user_id == appeal.by_id:
         return "You made this appeal; another approver decides."
     if powers.user_id == appeal.version.publisher_id:
@@ -39,13 +40,26 @@ def why_not_decide(appeal: Appeal, powers: Powers) -> str:
 
 
 def appeals_to_decide(powers: Powers) -> QuerySet[Appeal]:
-    """The waiting appeals that `why_not_decide` lets this user decide, oldest first."""
-    teams = {right.team_id for right in powers.rights if right.role == Role.APPROVER}
+    """The waiting appeals that `why_not_decide` lets this user decide, oldest first.
+
+    Those of warnings that a later scan no longer finds wait for nobody.
+    """
+    teams = _deciding_teams(powers)
     scope = Q() if None in teams else Q(version__skill__team_id__in=teams)
     seen = visibility.visible_versions(powers)
-    waiting = Appeal.objects.filter(scope, version__in=seen, state=Appeal.State.WAITING)
+    found = VersionFinding.objects.filter(version=OuterRef("version"), fingerprint=OuterRef("fingerprint"))
+    waiting = Appeal.objects.filter(scope, Exists(found), version__in=seen, state=Appeal.State.WAITING)
     others = waiting.exclude(by_id=powers.user_id).exclude(version__publisher_id=powers.user_id)
     return others.order_by("at", "pk")
+
+
+def _deciding_teams(powers: Powers) -> set[UUID | None]:
+    """The teams (None: all) in which the user approves in every environment by a right of their own.
+
+    A granted appeal lowers the risk everywhere, so the right for one environment is not enough.
+    """
+    approving = (right for right in powers.own if right.role == Role.APPROVER)
+    return {right.team_id for right in approving if right.environment_id is None}
 
 
 def appeals_made(powers: Powers) -> QuerySet[Appeal]:

@@ -7,7 +7,7 @@ import pytest
 from catalog import appeals
 from catalog.access import NotAllowed, powers_of
 from catalog.appeals import NotAppealable, appeals_to_decide
-from catalog.models import Appeal, Environment, JournalEntry, State, User, Version, VersionFinding
+from catalog.models import Appeal, Environment, JournalEntry, Role, State, User, Version, VersionFinding
 from governance.clearing import review
 from tests import cast as crew
 from tests import make
@@ -134,16 +134,16 @@ def test_an_approver_of_another_team_does_not_decide(cast: make.Cast, version: V
     assert not appeals_to_decide(powers_of(cast.nora)).exists()
 
 
-def test_approvals_for_the_other_risk_are_void_and_the_feed_is_revised(
-    cast: make.Cast, version: Version
-) -> None:
+def test_approvals_for_a_higher_risk_hold_and_the_feed_is_revised(cast: make.Cast, version: Version) -> None:
     release = make.release(version, "production", cast=cast, state=State.APPROVED)
     live = make.release(version, "staging", cast=cast)
     before = Environment.objects.get(pk=live.environment_id).revision
-    assert review(release).approvals
+    given = review(release)
+    assert (len(given.approvals), given.needs.approvals, given.needs.confirmation) == (2, 2, True)
     decide(make_appeal(version, cast.ines), cast.mara)
     release.version.refresh_from_db()
-    assert not review(release).approvals
+    lower = review(release)
+    assert (lower.approvals, lower.needs.approvals, lower.needs.confirmation) == (given.approvals, 1, False)
     assert Environment.objects.get(pk=live.environment_id).revision == before + 1
 
 
@@ -153,3 +153,21 @@ def test_a_warning_that_a_scan_took_away_is_not_appealed(cast: make.Cast, versio
     with pytest.raises(NotAppealable, match="is gone"):
         appeals.appeal(finding=finding, actor=crew.actor(cast.ines), reason="Ours.", now=make.NOW)
     assert not Appeal.objects.exists()
+
+
+def test_an_approver_of_one_environment_decides_none(cast: make.Cast, version: Version) -> None:
+    made = make_appeal(version, cast.ines)
+    make.grant(cast.nora, Role.APPROVER, environment=make.environment("development"))
+    with pytest.raises(NotAllowed, match="the role approver in Payments, for every environment"):
+        decide(made, cast.nora)
+    assert not appeals_to_decide(powers_of(cast.nora)).exists()
+    make.grant(cast.nora, Role.APPROVER, team=cast.payments)
+    assert appeals_to_decide(powers_of(cast.nora)).get() == made
+    assert decide(made, cast.nora).state == "granted"
+
+
+def test_a_warning_that_no_scan_finds_any_more_waits_for_nobody(cast: make.Cast, version: Version) -> None:
+    made = make_appeal(version, cast.ines)
+    assert appeals_to_decide(powers_of(cast.mara)).get() == made
+    warning(version).delete()
+    assert not appeals_to_decide(powers_of(cast.mara)).exists()
