@@ -6,11 +6,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import OuterRef, Subquery
+
 from catalog import semver
-from catalog.models import Dependency, Environment, Release, Skill, State, Version
+from catalog.allowance import Allowance
+from catalog.models import Degradation, Dependency, Environment, Release, Skill, State, Version
+from catalog.switches import tell_off
 
 # folder name → the lowest version that is asked for
 Wanted = Mapping[str, str]
+# folder name of what is live and unavailable → why, "" where it lacks what it depends on
+Broken = Mapping[str, str]
 # an environment's id and a folder name in it
 Place = tuple[UUID, str]
 
@@ -43,11 +49,15 @@ def wanted_by(version: Version) -> Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _LiveVersion:
-    """A live version; `team_alone` is the team that alone sees it, None where everyone does."""
+    """A live version; `team_alone` is the team that alone sees it, None where everyone does.
+
+    `stopped` says why it is switched off or not allowed there, "" where it is neither.
+    """
 
     version_id: UUID
     number: str
     team_alone: UUID | None
+    stopped: str
 
     def is_shown_to(self, team_id: UUID) -> bool:
         return self.team_alone in {None, team_id}
@@ -60,15 +70,17 @@ class _Surroundings:
     live: Mapping[Place, _LiveVersion]
     needs: Mapping[Place, Wanted]
 
-    def seen_from(self, where: UUID, team_id: UUID) -> tuple[dict[str, str], frozenset[str]]:
+    def seen_from(self, where: UUID, team_id: UUID) -> tuple[dict[str, str], Broken]:
         """What the skills of a team find live in an environment, and which of that is unavailable itself."""
-        live = {
-            folder: one.number
+        seen = {
+            folder: one
             for (there, folder), one in self.live.items()
             if there == where and one.is_shown_to(team_id)
         }
+        live = {folder: one.number for folder, one in seen.items()}
         needs = {folder: asked for (there, folder), asked in self.needs.items() if there == where}
-        return live, unavailable(live, needs)
+        stopped = {folder: one.stopped for folder, one in seen.items() if one.stopped}
+        return live, unavailable(live, needs, stopped)
 
 
 def _read_surroundings(step: Collection[Place]) -> _Surroundings:
@@ -87,26 +99,64 @@ def _read_surroundings(step: Collection[Place]) -> _Surroundings:
 
 def _read_live(places: Collection[Place]) -> dict[Place, _LiveVersion]:
     """What is live in these places."""
-    rows = Release.objects.filter(
-        environment__in={where for where, _ in places},
-        skill__folder__in={folder for _, folder in places},
-        state=State.LIVE,
-        skill__deleted_at=None,
-        version__yanked_at=None,
-        version__revoked_at=None,
-    ).values_list(
-        "environment_id",
-        "skill__folder",
-        "version_id",
-        "version__version",
-        "skill__visibility",
-        "skill__team_id",
+    off = Degradation.objects.filter(
+        environment=OuterRef("environment"), skill=OuterRef("skill"), restored_at=None
+    )
+    rows = (
+        Release.objects.filter(
+            environment__in={where for where, _ in places},
+            skill__folder__in={folder for _, folder in places},
+            state=State.LIVE,
+            skill__deleted_at=None,
+            version__yanked_at=None,
+            version__revoked_at=None,
+        )
+        .annotate(off=Subquery(off.values("reason")))
+        .select_related("environment", "skill", "version")
+        .only(*_LIVE_COLUMNS)
     )
     return {
-        (where, folder): _LiveVersion(pk, number, team if visibility == Skill.Visibility.TEAM else None)
-        for where, folder, pk, number, visibility, team in rows
-        if (where, folder) in places
+        (release.environment_id, release.skill.folder): _live_version(release, release.off)
+        for release in rows
+        if (release.environment_id, release.skill.folder) in places
     }
+
+
+_LIVE_COLUMNS = (
+    "environment",
+    "skill",
+    "version",
+    "environment__permissions",
+    "environment__highest_risk",
+    "skill__folder",
+    "skill__visibility",
+    "skill__team",
+    "version__version",
+    "version__permissions",
+    "version__risk_level",
+    "version__suggested_risk",
+)
+
+
+def _live_version(release: Release, off: str | None) -> _LiveVersion:
+    version, skill = release.version, release.skill
+    return _LiveVersion(
+        version_id=version.pk,
+        number=version.version,
+        team_alone=skill.team_id if skill.visibility == Skill.Visibility.TEAM else None,
+        stopped=stopped_by(version, release.environment, tell_off(off) if off else ""),
+    )
+
+
+def stopped_by(version: Version, environment: Environment, off: str = "") -> str:
+    """Why a version is kept from agents whatever it depends on: switched off, or not allowed; "" for neither."""
+    return " ".join([*([off] if off else []), *refused_in(version, environment)])
+
+
+def refused_in(version: Version, environment: Environment) -> list[str]:
+    """A sentence for each thing about the version that the environment's policy does not allow (any more)."""
+    allowance = Allowance(environment.permissions, environment.highest_risk)
+    return allowance.why_not(permissions=version.permissions, risk=version.effective_risk)
 
 
 def _read_needs(live: Mapping[Place, _LiveVersion]) -> Iterator[tuple[Place, str, str]]:
@@ -126,15 +176,17 @@ def shown_to(team_id: UUID, live: Mapping[str, str], private: Mapping[str, UUID]
     return {one: version for one, version in live.items() if private.get(one, team_id) == team_id}
 
 
-def unavailable(live: Mapping[str, str], needs: Mapping[str, Wanted]) -> frozenset[str]:
-    """The live skills that lack something, those included that need one of these."""
-    broken: frozenset[str] = frozenset()
-    while more := {one for one in live if one not in broken and unmet(needs.get(one, {}), live, broken)}:
-        broken |= more
+def unavailable(
+    live: Mapping[str, str], needs: Mapping[str, Wanted], stopped: Mapping[str, str] = {}
+) -> Broken:
+    """The live skills that are `stopped` for a reason of their own or lack something, and those that need these."""
+    broken = {one: why for one, why in stopped.items() if one in live}
+    while more := [one for one in live if one not in broken and unmet(needs.get(one, {}), live, broken)]:
+        broken |= dict.fromkeys(more, "")
     return broken
 
 
-def unmet(wanted: Wanted, live: Mapping[str, str], broken: Collection[str] = ()) -> list[str]:
+def unmet(wanted: Wanted, live: Mapping[str, str], broken: Mapping[str, str] = {}) -> list[str]:
     """A sentence for each wanted folder name whose live version does not do."""
     return [
         sentence
@@ -143,10 +195,14 @@ def unmet(wanted: Wanted, live: Mapping[str, str], broken: Collection[str] = ())
     ]
 
 
-def _why_not(folder: str, minimum: str, live: Mapping[str, str], broken: Collection[str]) -> str:
+def _why_not(folder: str, minimum: str, live: Mapping[str, str], broken: Broken) -> str:
     if folder not in live or not semver.satisfies(live[folder], minimum):
         return f"{folder} {minimum} or newer is needed; {live.get(folder, 'none')} is live."
-    return f"{folder} is needed, and is unavailable here itself." if folder in broken else ""
+    if folder not in broken:
+        return ""
+    why = broken[folder]
+    told = f": {why[0].lower()}{why[1:]}" if why else "."
+    return f"{folder} is needed, and is unavailable here itself{told}"
 
 
 def in_order(folders: Iterable[str], wanted: Mapping[str, Iterable[str]]) -> list[str]:

@@ -9,7 +9,8 @@ from uuid import UUID
 from catalog.caches import Bounded
 from catalog.models import SERVED, Release
 from catalog.resolution import Feed, Gone, folder_of
-from catalog.snapshots import Served, Snapshot, serve, with_parts
+from catalog.snapshots import Served, Snapshot, as_told, serve, with_parts
+from catalog.switches import Switch
 
 READABLE = timedelta(days=30)
 
@@ -22,6 +23,14 @@ class Pin:
     ended_at: datetime | None
 
 
+class SwitchedOff(Exception):
+    """The skill is switched off here; `fallback` is the name of what stands in for it, None where nothing does."""
+
+    def __init__(self, name: str, switch: Switch, environment: str) -> None:
+        super().__init__(f"{name} cannot be read in {environment}. {switch.told}")
+        self.fallback = switch.fallback.name if switch.fallback else None
+
+
 # Whoever is asked again for a version that never was here is answered from memory too.
 _pins: Bounded[tuple[UUID, int, str, str], Pin | None] = Bounded(
     lambda pin: 2000 + 3 * len(pin.served.rendered) if pin else 300, most=16 * 1024 * 1024
@@ -31,9 +40,16 @@ _pins: Bounded[tuple[UUID, int, str, str], Pin | None] = Bounded(
 def read_version(*, feed: Feed, name: str, version: str | None, now: datetime) -> Served:
     """The served version of a skill, or a pinned one that was live here in the last 30 days.
 
-    Raises Unknown for a skill that the caller is not served, and Gone for a version that never
-    was live here, has not been for 30 days, or was revoked.
+    Raises Unknown for a skill that the caller is not served, Gone for a version that never
+    was live here, has not been for 30 days, or was revoked, and SwitchedOff for one of a skill that is.
     """
+    served = as_told(_find_version(feed, name, version, now), feed.served)
+    if served.switch is not None:
+        raise SwitchedOff(served.name, served.switch, feed.environment)
+    return served
+
+
+def _find_version(feed: Feed, name: str, version: str | None, now: datetime) -> Served:
     folder = folder_of(name)
     served = feed.served.get(folder)
     if version is None or (served is not None and version == served.version):
@@ -60,5 +76,5 @@ def _find_pin(snapshot: Snapshot, folder: str, version: str) -> Pin | None:
     release = with_parts(releases).order_by("-changed_at").first()
     if release is None:
         return None
-    served = serve(release, snapshot.live, snapshot.broken, snapshot.private)
+    served = serve(release, snapshot.around)
     return Pin(served, None if release.state in SERVED else release.changed_at)

@@ -20,7 +20,7 @@ from catalog import rollout
 from catalog.caches import Bounded, Fresh, forget_everything
 from catalog.models import Environment
 from catalog.profiles import Profile, read_profile
-from catalog.snapshots import Served, Snapshot, compile_snapshot
+from catalog.snapshots import Served, Snapshot, as_told, compile_snapshot
 
 # "Within two seconds" (architecture, Feed): a second for the token, a second for the revision.
 FRESH_SECONDS = 1.0
@@ -145,6 +145,7 @@ def _put_together(snapshot: Snapshot, profile: Profile, places: tuple[bool, ...]
         chosen = slot.candidate if folder in candidates else slot.stable
         if chosen is not None and profile.allows(chosen):
             served[folder] = chosen
+    served = {folder: as_told(one, served) for folder, one in served.items()}
     arms = {folder: served[folder].arm for folder in snapshot.gray if folder in served}
     told = f"{sorted(arms.items())}{sorted(served)}"
     head = {"environment": snapshot.environment, "revision": snapshot.revision}

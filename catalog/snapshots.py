@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 import orjson
 from django.db.models import QuerySet
 
-from catalog.availability import in_order, shown_to, unavailable, unmet, wanted_by
+from catalog.availability import (
+    Broken,
+    in_order,
+    refused_in,
+    shown_to,
+    stopped_by,
+    unavailable,
+    unmet,
+    wanted_by,
+)
 from catalog.bundles.bundle import RISKS
 from catalog.caches import Bounded
 from catalog.canaries import Plan, plan_of
 from catalog.cards import is_resource, is_script, public_card
 from catalog.models import SERVED, BundleFile, Environment, Release, Risk, Skill, State, Version
 from catalog.rollout import NOBODY, Cohort
+from catalog.switches import (
+    Switch,
+    reachable,
+    read_switched_off,
+    stood_in_by,
+    switches_of,
+    tell_off,
+)
 
 RANKS: Mapping[str, int] = {risk: rank for rank, risk in enumerate(RISKS)}
 ARMS: Mapping[str, str] = {State.LIVE: "stable", State.CANARY: "candidate"}
@@ -39,7 +56,8 @@ class Served:
 
     `item` is the entry of the contract and `rendered` the same as JSON. `arm` is stable, candidate,
     or pinned for a version that is served to nobody who does not ask for it. `rank` is that of its risk. `team_alone` is the team
-    whose agents alone see it, None where every agent does.
+    whose agents alone see it, None where every agent does. `lacking` says why it is unavailable,
+    `switch` that it is switched off, and `stands_in` for what it is the fallback.
     """
 
     version_id: UUID
@@ -55,6 +73,9 @@ class Served:
     team_alone: UUID | None
     item: Mapping[str, Any]
     rendered: bytes
+    lacking: tuple[str, ...]
+    switch: Switch | None
+    stands_in: tuple[str, ...]
 
     @property
     def ids(self) -> tuple[str]:
@@ -91,12 +112,27 @@ class Slot:
     cohort: Cohort = NOBODY
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a version is served beside, all by folder name.
+
+    `live` is what is live, `broken` what of that is unavailable, `private` whose the team-only skills
+    among them are, `off` what is switched off, whether it is live or not, and `stands_in` for
+    what each fallback stands in.
+    """
+
+    live: Mapping[str, str]
+    broken: Broken
+    private: Mapping[str, UUID]
+    off: Mapping[str, Switch]
+    stands_in: Mapping[str, tuple[str, ...]]
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """An environment at a revision, its skills in the order in which they depend on each other.
 
-    `gray` holds the folders of its canaries; `live`, `broken` and `private` say of pinned versions what
-    they lack.
+    `gray` holds the folders of its canaries; `around` says of pinned versions what they lack.
     """
 
     environment_id: UUID
@@ -104,9 +140,7 @@ class Snapshot:
     revision: int
     slots: Mapping[str, Slot]
     gray: tuple[str, ...]
-    live: Mapping[str, str]
-    broken: frozenset[str]
-    private: Mapping[str, UUID]
+    around: Surroundings
 
 
 _files: Bounded[UUID, tuple[ServedFile, ...]] = Bounded(
@@ -142,27 +176,39 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
         )
     ):
         by_folder.setdefault(release.skill.folder, {})[release.state] = release
-    stable = {
-        folder: releases[State.LIVE] for folder, releases in by_folder.items() if State.LIVE in releases
-    }
-    live = {folder: release.version.version for folder, release in stable.items()}
-    broken = unavailable(live, {folder: wanted_by(release.version) for folder, release in stable.items()})
-    private = {
-        folder: release.skill.team_id
-        for folder, release in stable.items()
-        if release.skill.visibility == Skill.Visibility.TEAM
-    }
+    around = _surroundings(
+        environment, {one: rows[State.LIVE] for one, rows in by_folder.items() if State.LIVE in rows}
+    )
     needs = {folder: _needed(releases.values()) for folder, releases in by_folder.items()}
     return Snapshot(
         environment_id=environment.pk,
         environment=environment.name,
         revision=environment.revision,
-        slots={one: _slot(by_folder[one], live, broken, private) for one in in_order(by_folder, needs)},
+        slots={one: _slot(by_folder[one], around) for one in in_order(by_folder, needs)},
         gray=tuple(folder for folder, releases in by_folder.items() if State.CANARY in releases),
-        live=live,
-        broken=broken,
-        private=private,
+        around=around,
     )
+
+
+def _surroundings(environment: Environment, stable: Mapping[str, Release]) -> Surroundings:
+    """What the live releases of the environment are to each other."""
+    rows = read_switched_off([environment.pk])[environment.pk]
+    live = {folder: release.version.version for folder, release in stable.items()}
+    off = {folder: tell_off(row.reason) for folder, row in rows.items()}
+    stopped = {
+        folder: why
+        for folder, release in stable.items()
+        if (why := stopped_by(release.version, environment, off.get(folder, "")))
+    }
+    needs = {folder: wanted_by(release.version) for folder, release in stable.items()}
+    broken = unavailable(live, needs, stopped)
+    private = {
+        folder: release.skill.team_id
+        for folder, release in stable.items()
+        if release.skill.visibility == Skill.Visibility.TEAM
+    }
+    switches = switches_of(rows, live, broken)
+    return Surroundings(live, broken, private, switches, stood_in_by(switches))
 
 
 def with_parts(releases: QuerySet[Release]) -> QuerySet[Release]:
@@ -176,16 +222,11 @@ def _needed(releases: Iterable[Release]) -> set[str]:
     return {folder for release in releases for folder in wanted_by(release.version)}
 
 
-def _slot(
-    releases: Mapping[str, Release],
-    live: Mapping[str, str],
-    broken: frozenset[str],
-    private: Mapping[str, UUID],
-) -> Slot:
+def _slot(releases: Mapping[str, Release], around: Surroundings) -> Slot:
     stable, canary = releases.get(State.LIVE), releases.get(State.CANARY)
     return Slot(
-        stable=serve(stable, live, broken, private) if stable else None,
-        candidate=serve(canary, live, broken, private) if canary else None,
+        stable=serve(stable, around) if stable else None,
+        candidate=serve(canary, around) if canary else None,
         percent=canary.percent if canary else 0,
         seed=canary.seed if canary else "",
         cohort=_cohort(plan_of(canary.canary)) if canary else NOBODY,
@@ -196,18 +237,16 @@ def _cohort(plan: Plan) -> Cohort:
     return Cohort(frozenset(plan.agents), frozenset(plan.teams), frozenset(plan.tags))
 
 
-def serve(
-    release: Release, live: Mapping[str, str], broken: frozenset[str], private: Mapping[str, UUID]
-) -> Served:
-    """The version of a release as the feed serves it.
-
-    `live` is what is live beside it, `broken` what of that is unavailable, and `private` whose the
-    team-only skills among them are.
-    """
+def serve(release: Release, around: Surroundings) -> Served:
+    """The version of a release as the feed serves it, beside what else is there."""
     version, skill = release.version, release.skill
-    wanted = wanted_by(version)
-    seen = shown_to(skill.team_id, {one: live[one] for one in wanted if one in live}, private)
-    item = _item(release, unmet(wanted, seen, broken))
+    switch, lacking = around.off.get(skill.folder), _lacking(release, around)
+    stands_in = around.stands_in.get(skill.folder, ())
+    item = {
+        **_item(release),
+        **_tell(switch, lacking),
+        "fallback_for": [around.off[one].row.skill.name for one in stands_in],
+    }
     return Served(
         version_id=version.pk,
         skill_id=skill.pk,
@@ -222,10 +261,43 @@ def serve(
         team_alone=skill.team_id if skill.visibility == Skill.Visibility.TEAM else None,
         item=item,
         rendered=_rendered(item),
+        lacking=lacking,
+        switch=switch,
+        stands_in=stands_in,
     )
 
 
-def _item(release: Release, lacking: list[str]) -> dict[str, Any]:
+def as_told(one: Served, served: Mapping[str, Served]) -> Served:
+    """The same as it is told to a caller who is served these: fallbacks beyond them stand in for nothing."""
+    switch = reachable(one.switch, served)
+    stands_in = tuple(folder for folder in one.stands_in if folder in served)
+    if (switch, stands_in) == (one.switch, one.stands_in):
+        return one
+    names = [served[folder].name for folder in stands_in]
+    item = {**one.item, **_tell(switch, one.lacking), "fallback_for": names}
+    return replace(one, item=item, rendered=_rendered(item), switch=switch, stands_in=stands_in)
+
+
+def _lacking(release: Release, around: Surroundings) -> tuple[str, ...]:
+    """A sentence for each thing that is not allowed, or that it depends on and does not find."""
+    wanted = wanted_by(release.version)
+    live = {one: around.live[one] for one in wanted if one in around.live}
+    seen = shown_to(release.skill.team_id, live, around.private)
+    refused = refused_in(release.version, release.environment)
+    return (*refused, *unmet(wanted, seen, around.broken))
+
+
+def _tell(switch: Switch | None, lacking: Sequence[str]) -> dict[str, Any]:
+    """The fields that say whether it can be used, and what can be instead."""
+    reasons = [switch.told, *lacking] if switch else lacking
+    return {
+        "available": not reasons,
+        "unavailable_reason": " ".join(reasons) or None,
+        "fallback": switch.fallback.name if switch and switch.fallback else None,
+    }
+
+
+def _item(release: Release) -> dict[str, Any]:
     version, skill = release.version, release.skill
     return {
         "skill_id": skill.folder,
@@ -248,8 +320,6 @@ def _item(release: Release, lacking: list[str]) -> dict[str, Any]:
         "has_resources": version.has_resources,
         "has_scripts": version.has_scripts,
         "needs_confirmation": _needs_confirmation(release.environment.call_confirmation, version),
-        "available": not lacking,
-        "unavailable_reason": " ".join(lacking) or None,
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 
+from catalog.allowance import Allowance, tell_refused, tell_risk
 from catalog.bundles.bundle import RISKS
 from catalog.clearance import Gate
 
@@ -28,6 +29,11 @@ class Policy:
     needs_idempotency: bool
     needs_evaluation: bool
     outside_approval: bool = False
+
+    @property
+    def allowance(self) -> Allowance:
+        """What it allows a version at all."""
+        return Allowance(self.permissions, self.highest_risk)
 
     @property
     def sha256(self) -> str:
@@ -74,17 +80,17 @@ def gates_of(policy: Policy, subject: Subject) -> tuple[Gate, ...]:
 
 
 def _permissions(policy: Policy, subject: Subject) -> Gate:
-    refused = sorted(set(subject.permissions) - set(policy.permissions))
+    refused = policy.allowance.refused(subject.permissions)
     if refused:
-        return Gate("permissions", False, f"Not allowed here: {_joined(refused)}.")
+        return Gate("permissions", False, tell_refused(refused))
     return Gate(
         "permissions", True, f"Asks for {_joined(subject.permissions) or 'no permission'}; allowed here."
     )
 
 
 def _risk(policy: Policy, subject: Subject) -> Gate:
-    passed = RISKS.index(subject.risk) <= RISKS.index(policy.highest_risk)
-    return Gate("risk", passed, f"The risk is {subject.risk}; up to {policy.highest_risk} is allowed here.")
+    detail = tell_risk(subject.risk, policy.highest_risk)
+    return Gate("risk", policy.allowance.allows_risk(subject.risk), detail)
 
 
 def _stability(policy: Policy, subject: Subject) -> Gate:
