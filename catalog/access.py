@@ -214,7 +214,7 @@ def powers_of(user: User | AnonymousUser | None, *, now: datetime | None = None)
             own.append(right)
             continue
         given[holder].add(right)
-        if role == Role.APPROVER and (part := _cut(right, holder, *scope)):
+        if role == Role.APPROVER and (part := cut(right, holder, *scope)):
             lent.add(part)
     givers = {holder: Powers(holder, tuple(rights)) for holder, rights in given.items()}
     return Powers(user.pk, (*own, *sorted(lent, key=str)), givers)
@@ -241,7 +241,7 @@ def _grants_for(user: User, now: datetime) -> QuerySet[Grant, tuple[Any, ...]]:
     )
 
 
-def _cut(right: Right, giver: UUID, team: UUID | None, where: UUID | None) -> Right | None:
+def cut(right: Right, giver: UUID, team: UUID | None, where: UUID | None) -> Right | None:
     """What a loan for a team and an environment (None: for all) passes on of a right; None for nothing."""
     if (team and right.team_id not in {None, team}) or (where and right.environment_id not in {None, where}):
         return None

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from catalog import access, journal
 from catalog.journal import Actor
 from catalog.models import Agent, Skill, SkillSet, Team
-from catalog.people import ensure_team
+from catalog.teams import ensure_team
 
 
 class NameTaken(Exception):

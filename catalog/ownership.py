@@ -90,6 +90,20 @@ def transfer(*, skill: Skill, team: Team, actor: Actor, reason: str, now: dateti
     return fresh
 
 
+def part_from(
+    *, skill: Skill, person: User, heir: User | None, actor: Actor, reason: str, now: datetime
+) -> None:
+    """Take a person out of a skill: `heir` owns it from then on (None: nobody), where the person did.
+
+    For a caller that has checked the right and locked environments and skill.
+    """
+    before = _told(skill)
+    if skill.owner_id == person.pk:
+        skill.owner = heir
+    skill.maintainers.remove(person)
+    _keep(skill, "skill.settle", before, actor, now, **({"reason": reason} if reason else {}))
+
+
 def _lock_environments() -> None:
     """The feed names the team and minds the visibility: no snapshot is made of the old ones meanwhile."""
     list(Environment.objects.select_for_update(no_key=True).order_by("order"))

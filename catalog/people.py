@@ -1,86 +1,200 @@
-"""Teams, accounts and grants: made by administrators and by the commands, each with its entry."""
+"""Accounts: made by an invitation or a command, and opened to their person by a link that works once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
-from django.utils.text import slugify
+from django.db.models import Q, QuerySet
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
-from catalog import journal
+from catalog import access, journal
+from catalog.grants import Wanted, give_grant, lock_accounts
 from catalog.journal import Actor
-from catalog.models import Environment, Grant, Role, Team, User
+from catalog.models import User
+
+LONGEST_NAME, LONGEST_EMAIL = 150, 254
+# Pages that stand beside those of people, and what no address can end with.
+RESERVED = frozenset({"invite", ".", ".."})
+REFUSAL = "People are invited by administrators."
 
 
-def ensure_team(*, slug: str, actor: Actor, now: datetime, name: str = "") -> Team:
-    """The team of this slug, made where it is missing; raises ValueError where nothing of it is a slug."""
-    clean = slugify(slug)
-    if not clean or len(clean) > 64:
-        raise ValueError(f"{slug!r} is no name of a team; use at most 64 of a-z, 0-9, - and _.")
-    with transaction.atomic():
-        team, made = Team.objects.get_or_create(
-            slug=clean, defaults={"name": name or slug.replace("-", " ").capitalize()}
-        )
-        if made:
-            journal.append(
-                actor=actor,
-                verb="team.create",
-                target=f"team {team.slug}",
-                after={"name": team.name},
-                now=now,
-            )
-    return team
+class BadAccount(ValueError):
+    """An account cannot be made so; `field` names what is wrong, the text says why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class AccountTaken(Exception):
+    """Another account has the name."""
+
+
+class LinkUsed(Exception):
+    """A link was used, is too old, or never was one: nothing tells these apart."""
+
+    def __init__(self) -> None:
+        super().__init__("The link was used, or is too old; an administrator makes a new one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The two parts of the address that lets a person choose a password."""
+
+    uid: str
+    token: str
 
 
 def ensure_user(*, username: str, actor: Actor, now: datetime, password: str | None = None) -> User:
     """The account of this name, made where it is missing; without a password nobody can sign in to it.
 
-    Raises ValueError for what is no user name.
+    Raises BadAccount for what is no user name.
     """
-    try:
-        User._meta.get_field("username").run_validators(username)
-    except ValidationError as fault:
-        raise ValueError(f"{username} is no user name: {' '.join(fault.messages)}") from fault
+    _check_username(username)
     with transaction.atomic():
         user = User.objects.filter(username=username).first()
         if user is None:
             user = User.objects.create_user(username=username, password=password)
-            journal.append(actor=actor, verb="user.create", target=f"user {username}", now=now)
+            _tell(user, "user.create", actor, now)
     return user
 
 
-def ensure_grant(
+def invite(
     *,
-    user: User,
-    role: Role,
+    username: str,
     actor: Actor,
     now: datetime,
-    team: Team | None = None,
-    environment: Environment | None = None,
-    may_override: bool = False,
-) -> Grant:
-    """The grant, made where it is missing; no team or environment means all of them.
+    name: str = "",
+    email: str = "",
+    grants: Sequence[Wanted] = (),
+) -> User:
+    """Make an account without a password, and its first grants.
 
-    Raises ValueError for an administrator of a part: the role is for the whole instance.
+    Raises NotAllowed for all but administrators, BadAccount, BadGrant, and AccountTaken also for a name
+    that differs from another in capitals alone.
     """
-    if role == Role.ADMIN and (team or environment):
-        raise ValueError("An administrator is one of the whole instance; name no team and no environment.")
+    _check_username(username)
+    title, address = _clean_name(name), _clean_email(email)
     with transaction.atomic():
-        grant, made = Grant.objects.get_or_create(
-            user=user, role=role, team=team, environment=environment, defaults={"may_override": may_override}
+        access.require(actor, lambda powers: powers.is_admin, REFUSAL)
+        # Two invitations at once come one after the other.
+        journal.lock_head()
+        if User.objects.filter(username__iexact=username).exists():
+            raise AccountTaken(f"There is an account {username} already.")
+        person = User.objects.create_user(username=username, email=address, first_name=title)
+        _tell(person, "user.create", actor, now, {"name": title} if title else None)
+        for wanted in grants:
+            give_grant(user=person, wanted=wanted, actor=actor, now=now)
+    return person
+
+
+def make_link(*, person: User, actor: Actor, now: datetime) -> Link:
+    """A link by which the person chooses a password, once, within a week (`PASSWORD_RESET_TIMEOUT`).
+
+    An earlier link of somebody who has no password yet ends with it. Raises NotAllowed for all but
+    administrators, and BadAccount for a closed account.
+    """
+    with transaction.atomic():
+        fresh = lock_accounts([person])[person.pk]
+        access.require(actor, lambda powers: powers.is_admin, REFUSAL)
+        if not fresh.is_active:
+            raise BadAccount("username", f"The account of {fresh.username} is closed; open it first.")
+        if not fresh.has_usable_password():
+            fresh.set_unusable_password()
+            fresh.save(update_fields=["password"])
+        _tell(fresh, "user.link", actor, now)
+    uid = urlsafe_base64_encode(str(fresh.pk).encode())
+    return Link(uid, default_token_generator.make_token(fresh))
+
+
+def read_link(link: Link) -> User:
+    """Whose link it is; raises LinkUsed."""
+    person = User.objects.filter(pk=_read_uid(link.uid), is_active=True).first()
+    if person is None or not default_token_generator.check_token(person, link.token):
+        raise LinkUsed
+    return person
+
+
+def choose_password(*, link: Link, password: str, origin: str, now: datetime) -> User:
+    """Set the password of the link's person, which ends the link; raises LinkUsed.
+
+    The caller has validated the password.
+    """
+    with transaction.atomic():
+        lock_accounts([read_link(link)])
+        person = read_link(link)
+        person.set_password(password)
+        person.save(update_fields=["password"])
+        _tell(person, "user.password", Actor(user=person, origin=origin), now)
+    return person
+
+
+def people_who(*, text: str = "", state: str = "") -> QuerySet[User]:
+    """The accounts whose name or address holds the text, in a state: active, waiting or closed."""
+    people = User.objects.order_by("username")
+    if text:
+        people = people.filter(
+            Q(username__icontains=text)
+            | Q(first_name__icontains=text)
+            | Q(last_name__icontains=text)
+            | Q(email__icontains=text)
         )
-        if made:
-            journal.append(
-                actor=actor,
-                verb="grant.create",
-                target=f"user {user.username}",
-                after={
-                    "role": role.value,
-                    "team": team.slug if team else None,
-                    "environment": environment.name if environment else None,
-                    "may_override": may_override,
-                },
-                now=now,
-            )
-    return grant
+    without = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    states = {"active": Q(is_active=True) & ~without, "waiting": Q(is_active=True) & without}
+    return people.filter({**states, "closed": Q(is_active=False)}.get(state, Q()))
+
+
+def state_of(person: User) -> str:
+    """Whether somebody can sign in: active, waiting (no password yet) or closed."""
+    if not person.is_active:
+        return "closed"
+    return "active" if person.has_usable_password() else "waiting"
+
+
+def _read_uid(uid: str) -> UUID | None:
+    try:
+        return UUID(urlsafe_base64_decode(uid).decode("ascii"))
+    except ValueError:
+        return None
+
+
+def _check_username(username: str) -> None:
+    try:
+        User._meta.get_field("username").run_validators(username)
+    except ValidationError as fault:
+        message = f"{username} is no user name: {' '.join(fault.messages)}"
+        raise BadAccount("username", message) from fault
+    if not username or username.lower() in RESERVED:
+        raise BadAccount("username", f"{username!r} is no user name; choose another one.")
+
+
+def _clean_name(text: str) -> str:
+    name = " ".join(text.split())
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise BadAccount("name", f"A name has at most {LONGEST_NAME} characters, all of them printable.")
+    return name
+
+
+def _clean_email(text: str) -> str:
+    address = text.strip()
+    if not address:
+        return ""
+    try:
+        validate_email(address)
+    except ValidationError as fault:
+        raise BadAccount("email", f"{address[:80]!r} is no e-mail address.") from fault
+    if len(address) > LONGEST_EMAIL:
+        raise BadAccount("email", f"An e-mail address has at most {LONGEST_EMAIL} characters.")
+    return address
+
+
+def _tell(person: User, verb: str, actor: Actor, now: datetime, after: dict[str, str] | None = None) -> None:
+    journal.append(actor=actor, verb=verb, target=f"user {person.username}", after=after, now=now)

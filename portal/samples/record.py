@@ -8,16 +8,19 @@ from typing import Any
 
 from django.conf import settings
 
-from catalog import lifecycle, people
+from catalog import lifecycle
 from catalog.admission import Declared
 from catalog.agents import create_agent
 from catalog.bundles.files import Upload
 from catalog.bundles.folders import read_folder
 from catalog.canaries import Plan
+from catalog.grants import Wanted, give_grant
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Release, Role, Skill, SkillSet, State, Team, User, Version
+from catalog.people import ensure_user
 from catalog.publishing import publish_upload
 from catalog.sets import add_to_set, create_set
+from catalog.teams import ensure_team
 from catalog.tokens import issue_token
 from governance import approvals, rollouts
 from governance.clearing import review
@@ -54,20 +57,15 @@ class Player:
         """Accounts, teams and grants."""
         system = Actor.system(ORIGIN)
         for slug, name in self.plan["teams"].items():
-            self.teams[slug] = people.ensure_team(slug=slug, name=name, actor=system, now=self.start)
+            self.teams[slug] = ensure_team(slug=slug, name=name, actor=system, now=self.start)
         for username, (role, first, last) in ACCOUNTS.items():
-            user = people.ensure_user(username=username, password=username, actor=system, now=self.start)
+            user = ensure_user(username=username, password=username, actor=system, now=self.start)
             user.first_name, user.last_name = first, last
             user.email = f"{username}@example.com"
             user.is_staff = role == Role.ADMIN
             user.save()
-            people.ensure_grant(
-                user=user,
-                role=Role(role),
-                may_override=username == "approver2",
-                actor=system,
-                now=self.start,
-            )
+            wanted = Wanted(Role(role), may_override=username == "approver2")
+            give_grant(user=user, wanted=wanted, actor=system, now=self.start)
             self.users[username] = user
 
     def _publications(self) -> list[tuple[str, dict[str, Any]]]:

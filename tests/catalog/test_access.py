@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from catalog import access, people, visibility
+from catalog import visibility
 from catalog.access import Powers, powers_of
+from catalog.grants import Wanted, give_grant
 from catalog.models import Environment, Grant, Release, Role, Skill, Team, Version
 from tests import cast as crew
 from tests import make
@@ -224,20 +225,19 @@ def test_whose_agents_one_sees(
 
 
 def test_teams_to_publish_for(scene: Scene) -> None:
-    assert list(access.teams_to_publish_for(powers_of(scene.cast.ines))) == [scene.own]
-    assert not access.teams_to_publish_for(powers_of(scene.cast.ada)).exists()
-    assert access.teams_to_publish_for(scene.powers((Role.PUBLISHER, "all", "staging"))).count() == 2
+    assert list(visibility.teams_to_publish_for(powers_of(scene.cast.ines))) == [scene.own]
+    assert not visibility.teams_to_publish_for(powers_of(scene.cast.ada)).exists()
+    assert visibility.teams_to_publish_for(scene.powers((Role.PUBLISHER, "all", "staging"))).count() == 2
 
 
 def test_an_administrator_of_a_part_is_not_made(scene: Scene) -> None:
     for part in ({"team": scene.own}, {"environment": scene.production}):
         with pytest.raises(ValueError, match="whole instance"):
-            people.ensure_grant(
+            give_grant(
                 user=scene.user,
-                role=Role.ADMIN,
+                wanted=Wanted(Role.ADMIN, **part),  # type: ignore[arg-type]
                 actor=crew.actor(None),
                 now=make.NOW,
-                **part,  # type: ignore[arg-type]
             )
     assert not Grant.objects.filter(user=scene.user).exists()
 

@@ -9,10 +9,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from catalog import people
 from catalog.agents import ensure_agent
+from catalog.grants import Wanted, give_grant
 from catalog.journal import Actor
 from catalog.models import Environment, Role
+from catalog.people import ensure_user
+from catalog.teams import ensure_team
 from catalog.tokens import AGENT_SCOPES, DAYS, USER_SCOPES, BadToken, issue_token
 from portal.management.origin import origin_of
 
@@ -51,13 +53,13 @@ class Command(BaseCommand):
 
     def _user_token(self, actor: Actor, scopes: list[str], options: dict[str, Any]) -> str:
         now, slug = timezone.now(), options["team"]
-        team = people.ensure_team(slug=slug, actor=actor, now=now) if slug else None
-        user = people.ensure_user(username=options["name"], actor=actor, now=now)
+        team = ensure_team(slug=slug, actor=actor, now=now) if slug else None
+        user = ensure_user(username=options["name"], actor=actor, now=now)
         if options["role"]:
             role = Role(options["role"])
             # An administrator is one of the whole instance, whatever team is named beside.
             team = None if role == Role.ADMIN else team
-            people.ensure_grant(user=user, role=role, team=team, actor=actor, now=now)
+            give_grant(user=user, wanted=Wanted(role, team), actor=actor, now=now)
         _, secret = issue_token(
             actor=actor, user=user, scopes=scopes, name="command line", days=options["days"], now=now
         )
