@@ -63,14 +63,19 @@ def last_entry() -> JournalEntry:
     return JournalEntry.objects.order_by("-n")[0]
 
 
+def told(value: Any) -> dict[str, Any]:
+    assert isinstance(value, dict)
+    return value
+
+
 def test_a_new_one_comes_last_with_the_policy_that_was_named(cast: make.Cast) -> None:
     made = create(cast, permissions=["send", "network"], approvals_high=2)
     assert names() == [*NAMES, "preview"]
     assert (made.order, made.revision, made.permissions) == (40, 0, ["network", "send"])
     entry = last_entry()
     assert (entry.verb, entry.target, entry.actor) == ("environment.create", "environment preview", "ada")
-    assert entry.after["approvals_high"] == 2
-    assert entry.after["order"] == 40
+    assert told(entry.after)["approvals_high"] == 2
+    assert told(entry.after)["order"] == 40
 
 
 @pytest.mark.parametrize("name", ["", "Preview", "pre view", "-a", "a-", "a--b", "a_b", "new", "x" * 33, "ä"])
@@ -93,7 +98,7 @@ def test_names_and_places_are_given_once(cast: make.Cast) -> None:
 
 
 def test_every_wrong_value_is_told_at_once(cast: make.Cast) -> None:
-    wrong = {
+    wrong: dict[str, Any] = {
         "title": "",
         "order": 0,
         "permissions": ["network", "teleport"],
@@ -106,9 +111,9 @@ def test_every_wrong_value_is_told_at_once(cast: make.Cast) -> None:
         "retention_days": 0,
         "colour": "red",
     }
-    with pytest.raises(PolicyWrong) as told:
+    with pytest.raises(PolicyWrong) as caught:
         change(cast, **wrong)
-    assert set(told.value.errors) == set(wrong)
+    assert set(caught.value.errors) == set(wrong)
     with pytest.raises(PolicyWrong, match="title is a line of text"):
         change(cast, title="a\nb")
     assert make.environment("production").title == "Production"
@@ -193,7 +198,7 @@ def test_an_empty_one_is_removed_with_its_revisions(cast: make.Cast) -> None:
     assert names() == list(NAMES)
     assert not Revision.objects.exists()
     assert last_entry().verb == "environment.remove"
-    assert last_entry().before["name"] == "preview"
+    assert told(last_entry().before)["name"] == "preview"
     for again in (
         lambda: remove(cast, made),
         lambda: environments.change_environment(
