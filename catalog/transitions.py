@@ -67,10 +67,15 @@ def lock(release: Release) -> Release:
 def fetch(release: Release, action: str, clearance: Clearance) -> Release:
     """The locked release; raises WrongState or NotCleared."""
     fresh = lock(release)
-    if fresh.state not in STARTS_FROM[action]:
-        raise WrongState(f"This release {SAID[fresh.state]}; it cannot be {DONE[action]} now.")
+    refuse_state(fresh, action)
     check(clearance, fresh, action)
     return fresh
+
+
+def refuse_state(release: Release, action: str) -> None:
+    """Raises WrongState where the action does not start from the release's state."""
+    if release.state not in STARTS_FROM[action]:
+        raise WrongState(f"This release {SAID[release.state]}; it cannot be {DONE[action]} now.")
 
 
 def refuse_withdrawn(version: Version) -> None:

@@ -16,7 +16,7 @@ from catalog.canaries import Plan
 from catalog.cohorts import check_cohort
 from catalog.journal import Actor
 from catalog.models import Environment, Release, State, User, Version
-from catalog.transitions import lock, lock_environment
+from catalog.transitions import lock, lock_environment, refuse_state
 from governance import rollouts
 from governance.clearing import bound_to, clearance_for, review
 from governance.policy import HARD_GATES
@@ -136,6 +136,7 @@ def override(*, release: Release, gate: str, actor: Actor, reason: str, now: dat
     with transaction.atomic():
         fresh = lock(release)
         ask(why_not_override(fresh, powers_of(actor.user, now=now)))
+        refuse_state(fresh, "override")
         seen = review(fresh)
         known = {one.name: one for one in seen.gates}
         if gate not in known:

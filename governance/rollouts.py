@@ -17,7 +17,7 @@ from catalog.canaries import plan_of
 from catalog.clearance import Clearance, Gate
 from catalog.journal import Actor
 from catalog.models import Release, State
-from catalog.transitions import NotCleared, WrongState, find_live, lock
+from catalog.transitions import NotCleared, WrongState, find_live, lock, refuse_state
 from governance.clearing import clearance_for, force, review
 from governance.refusals import (
     VOIDED,
@@ -115,6 +115,7 @@ def _serve(action: str, release: Release, percent: int | None, actor: Actor, now
     with transaction.atomic():
         fresh = lock(release)
         ask(why_not_serve(fresh, powers_of(actor.user, now=now)))
+        refuse_state(fresh, action)
         return _go(action, fresh, _first_share(action, fresh) if percent is None else percent, actor, now)
 
 

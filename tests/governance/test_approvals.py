@@ -26,7 +26,7 @@ from catalog.models import (
     User,
     Version,
 )
-from catalog.releases import NotCleared, WrongState
+from catalog.releases import STARTS_FROM, NotCleared, WrongState
 from governance import approvals, rollouts
 from governance.approvals import NotConfirmed
 from governance.clearing import review
@@ -389,16 +389,63 @@ ACTIONS: dict[str, Callable[[Release, make.Cast], Release]] = {
     "rollback": lambda release, cast: rollouts.roll_back(
         release=release, actor=crew.actor(cast.mara), reason="Stop.", now=NOW
     ),
+    "resume": lambda release, cast: rollouts.resume(release=release, actor=crew.actor(cast.mara), now=NOW),
+    "override": lambda release, cast: override_evaluation(release, cast.mara),
+    "break_glass": lambda release, cast: rollouts.break_glass(
+        release=release, actor=crew.actor(cast.mara), reason="The shop is down.", now=NOW
+    ),
 }
+
+
+def override_evaluation(release: Release, user: User) -> Release:
+    """Answer for the gate `evaluation`, which is shut from now on."""
+    where = Environment.objects.filter(pk=release.environment_id)
+    where.update(needs_evaluation=True)
+    try:
+        return approvals.override(
+            release=release, gate="evaluation", actor=crew.actor(user), reason="Run by hand.", now=NOW
+        )
+    finally:
+        where.update(needs_evaluation=False)
+
+
+def brought_to(state: str, version: Version, cast: make.Cast) -> Release:
+    """A release in production in this state, those that follow from another's or from time included."""
+    if state not in {"superseded", "expired"}:
+        return make.release(version, "production", cast=cast, state=state)
+    first = State.LIVE if state == "superseded" else State.PROPOSED
+    release = make.release(version, "production", cast=cast, state=first)
+    if state == "superseded":
+        after = make.version(version.skill.name, "1.1.0", cast=cast, body="1.1\n")
+        make.release(after, "production", cast=cast)
+    else:
+        approvals.expire_proposals(now=NOW + timedelta(days=14))
+    return Release.objects.get(pk=release.pk)
+
+
 WAYS = {
-    "proposed": {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"},
-    "approved": {"reject": "rejected", "withdraw": "withdrawn", "start": "live"},
-    "canary": {"advance": "canary", "halt": "halted"},
+    "proposed": {
+        "approve": "approved",
+        "reject": "rejected",
+        "withdraw": "withdrawn",
+        "override": "proposed",
+        "break_glass": "live",
+    },
+    "approved": {
+        "reject": "rejected",
+        "withdraw": "withdrawn",
+        "start": "live",
+        "override": "approved",
+        "break_glass": "live",
+    },
+    "canary": {"advance": "canary", "halt": "halted", "override": "canary", "break_glass": "live"},
     "live": {"rollback": "rolled_back"},
+    "halted": {"resume": "canary", "override": "halted", "break_glass": "live"},
     "rejected": {},
     "withdrawn": {},
-    "halted": {},
     "rolled_back": {},
+    "superseded": {},
+    "expired": {},
 }
 SAID = {
     "proposed": "waits for approval",
@@ -409,16 +456,25 @@ SAID = {
     "withdrawn": "was withdrawn",
     "halted": "was halted",
     "rolled_back": "was rolled back",
+    "superseded": "was superseded",
+    "expired": "has expired",
 }
+
+
+def test_the_tables_are_whole() -> None:
+    """Every state and every action that people take stands in them."""
+    assert set(WAYS) == set(SAID) == set(State.values)
+    assert set(ACTIONS) == {*STARTS_FROM} - {"expire", "hold", "supersede", "restore"}
 
 
 @pytest.mark.parametrize("state", WAYS)
 def test_which_action_starts_from_which_state(cast: make.Cast, state: str) -> None:
+    cast.mara.grants.update(may_override=True)
     version = make.version(cast=cast)
     for number, (action, act) in enumerate(ACTIONS.items()):
         if number:
             version = make.version(f"skill-{number}", cast=cast)
-        release = make.release(version, "production", cast=cast, state=state)
+        release = brought_to(state, version, cast)
         if action in WAYS[state]:
             assert act(release, cast).state == WAYS[state][action]
             continue
@@ -431,11 +487,17 @@ def test_which_action_starts_from_which_state(cast: make.Cast, state: str) -> No
 @pytest.mark.parametrize("reason", ["", "  \n"])
 @pytest.mark.parametrize(
     ("action", "state"),
-    [(approvals.reject, "proposed"), (rollouts.halt, "canary"), (rollouts.roll_back, "live")],
+    [
+        (approvals.reject, "proposed"),
+        (rollouts.halt, "canary"),
+        (rollouts.roll_back, "live"),
+        (rollouts.break_glass, "proposed"),
+    ],
 )
-def test_what_takes_away_needs_a_reason(
+def test_what_takes_away_or_forces_needs_a_reason(
     cast: make.Cast, action: Callable[..., Release], state: str, reason: str
 ) -> None:
+    cast.mara.grants.update(may_override=True)
     release = make.release(make.version(cast=cast), "production", cast=cast, state=state)
     with pytest.raises(ReasonMissing, match="Give a reason"):
         action(release=release, actor=crew.actor(cast.mara), reason=reason, now=NOW)
