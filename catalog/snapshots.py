@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from catalog.availability import (
     Broken,
@@ -25,7 +25,7 @@ from catalog.bundles.bundle import RISKS
 from catalog.caches import Bounded
 from catalog.canaries import Plan, plan_of
 from catalog.cards import is_resource, is_script, public_card
-from catalog.models import SERVED, BundleFile, Environment, Release, Risk, Skill, State, Version
+from catalog.models import SERVED, BundleFile, Degradation, Environment, Release, Risk, Skill, State, Version
 from catalog.rollout import NOBODY, Cohort
 from catalog.switches import (
     Switch,
@@ -164,7 +164,8 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
     The revision is read first: a change while the rest is read makes the snapshot look older than
     it is, and it is compiled again.
     """
-    environment = Environment.objects.get(pk=environment_id)
+    off = Degradation.objects.filter(environment=OuterRef("pk"), restored_at=None)
+    environment = Environment.objects.annotate(some_off=Exists(off)).get(pk=environment_id)
     by_folder: dict[str, dict[str, Release]] = {}
     for release in with_parts(
         Release.objects.filter(
@@ -176,8 +177,11 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
         )
     ):
         by_folder.setdefault(release.skill.folder, {})[release.state] = release
+    switched_off = read_switched_off([environment.pk])[environment.pk] if environment.some_off else {}
     around = _surroundings(
-        environment, {one: rows[State.LIVE] for one, rows in by_folder.items() if State.LIVE in rows}
+        environment,
+        switched_off,
+        {one: rows[State.LIVE] for one, rows in by_folder.items() if State.LIVE in rows},
     )
     needs = {folder: _needed(releases.values()) for folder, releases in by_folder.items()}
     return Snapshot(
@@ -190,9 +194,10 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
     )
 
 
-def _surroundings(environment: Environment, stable: Mapping[str, Release]) -> Surroundings:
-    """What the live releases of the environment are to each other."""
-    rows = read_switched_off([environment.pk])[environment.pk]
+def _surroundings(
+    environment: Environment, rows: Mapping[str, Degradation], stable: Mapping[str, Release]
+) -> Surroundings:
+    """What the live releases of the environment are to each other, and what of it is switched off."""
     live = {folder: release.version.version for folder, release in stable.items()}
     off = {folder: tell_off(row.reason) for folder, row in rows.items()}
     stopped = {

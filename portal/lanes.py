@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from catalog.models import Environment, Release, State
-from catalog.shortfalls import shortfalls
+from catalog.shortfalls import Shortfalls, shortfalls
+from catalog.switches import Switch
 
 OPEN = (State.PROPOSED, State.APPROVED, State.CANARY, State.LIVE)
 
@@ -16,12 +17,14 @@ OPEN = (State.PROPOSED, State.APPROVED, State.CANARY, State.LIVE)
 class Lane:
     """One environment of one skill. Widths are those of a bar 100 wide.
 
-    `lacking` says why the live version is unavailable there, `canary_lacking` why the canary's is.
+    `off` is there where the skill is switched off, whatever is served. `lacking` says why else the live
+    version is unavailable there, `canary_lacking` why the canary's is.
     """
 
     environment: Environment
     live: Release | None = None
     canary: Release | None = None
+    off: Switch | None = None
     lacking: str = ""
     canary_lacking: str = ""
     waiting: list[Release] = field(default_factory=list)
@@ -48,25 +51,31 @@ class Lane:
 
 
 def lanes_of(skill_ids: Iterable[UUID], environments: Sequence[Environment]) -> dict[UUID, list[Lane]]:
-    """The lanes of each skill in the order of the environments; three queries for them all."""
+    """The lanes of each skill in the order of the environments; four queries for them all."""
     ids = list(skill_ids)
-    by_skill = {pk: {one.pk: Lane(one) for one in environments} for pk in ids}
+    if not ids:
+        return {}
+    found = shortfalls(environments)
+    by_skill = {
+        pk: {one.pk: Lane(one, off=found.off.get((one.pk, pk))) for one in environments} for pk in ids
+    }
     releases = (
         Release.objects.filter(skill__in=ids, state__in=OPEN)
         .select_related("version")
         .defer("version__fields", "version__provenance", "version__notes", "version__description", "canary")
         .order_by("proposed_at")
     )
-    lacking = shortfalls(environments) if ids else {}
     for release in releases:
-        reason = lacking.get((release.environment_id, release.version_id), "")
         lane = by_skill[release.skill_id].get(release.environment_id)
-        if lane is None:
-            continue
-        if release.state == State.LIVE:
-            lane.live, lane.lacking = release, reason
-        elif release.state == State.CANARY:
-            lane.canary, lane.canary_lacking = release, reason
-        else:
-            lane.waiting.append(release)
+        if lane is not None:
+            _place(release, lane, found)
     return {pk: list(lanes.values()) for pk, lanes in by_skill.items()}
+
+
+def _place(release: Release, lane: Lane, found: Shortfalls) -> None:
+    if release.state == State.LIVE:
+        lane.live, lane.lacking = release, found.beside(release)
+    elif release.state == State.CANARY:
+        lane.canary, lane.canary_lacking = release, found.beside(release)
+    else:
+        lane.waiting.append(release)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -31,7 +29,7 @@ def release_context(
         "skill": release.skill,
         "review": seen,
         "open": is_open(release),
-        "lacking": lacking_of(release, shortfalls([release.environment])),
+        "lacking": shortfalls([release.environment]).of(release),
         "offers": found,
         "may_act": any(offer.allowed for offer in found),
         "refusals": why_not(found),
@@ -41,12 +39,6 @@ def release_context(
         "transitions": release.transitions.select_related("actor").order_by("-n"),
         **more,
     }
-
-
-def lacking_of(release: Release, lacking: Mapping[tuple[UUID, UUID], str]) -> str:
-    """Why the release is unavailable where it is served; "" where it is not, or lacks nothing."""
-    served = release.state in {State.LIVE, State.CANARY}
-    return lacking.get((release.environment_id, release.version_id), "") if served else ""
 
 
 def _diff(reach: Comparison, path: str) -> Diff | None:

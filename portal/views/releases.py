@@ -28,7 +28,7 @@ from portal.decisions import ACTIONS, perform
 from portal.forms.releases import DecisionForm, ProposeForm
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
-from portal.release_page import lacking_of, release_context, what_happened
+from portal.release_page import release_context, what_happened
 from portal.shell import shell_of
 
 PAGE_SIZE = 50
@@ -44,9 +44,9 @@ def release_list(request: HttpRequest, name: str) -> HttpResponse:
     )
     context = skill_frame(request, skill, "releases")
     page = Paginator(releases, PAGE_SIZE).get_page(request.GET.get("page"))
-    lacking = shortfalls(shell_of(request).environments)
+    found = shortfalls(shell_of(request).environments)
     context["page"] = page
-    context["rows"] = [(one, lacking_of(one, lacking)) for one in page]
+    context["rows"] = [(one, found.of(one)) for one in page]
     context["may_propose"] = bool(_environments(request, skill))
     return render_part(request, "releases/release_list.html", "tab", context)
 
