@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -126,16 +126,17 @@ def open_delegations(now: datetime) -> Q:
 
 def as_loans(rows: Sequence[Delegation], *, now: datetime) -> list[Loan]:
     """Each delegation with its state, and with what it gives at `now`; one query for all of them."""
-    held = _approver_rights(row.giver_id for row in rows if _state(row, now) == "running")
-    return [
-        Loan(row, _state(row, now), _parts(held[row.giver_id], row.giver, row.team, row.environment))
-        for row in rows
-    ]
+    states = [_state(row, now) for row in rows]
+    running = [row for row, state in zip(rows, states, strict=True) if state == "running"]
+    held = _approver_rights(running)
+    lent = {row.pk: _parts(held[row.giver_id], row.giver, row.team, row.environment) for row in running}
+    return [Loan(row, state, lent.get(row.pk, ())) for row, state in zip(rows, states, strict=True)]
 
 
-def _approver_rights(givers: Iterable[Any]) -> defaultdict[Any, list[Right]]:
-    held: defaultdict[Any, list[Right]] = defaultdict(list)
-    grants = Grant.objects.filter(user__in=set(givers), user__is_active=True, role=Role.APPROVER)
+def _approver_rights(rows: Iterable[Delegation]) -> defaultdict[UUID, list[Right]]:
+    held: defaultdict[UUID, list[Right]] = defaultdict(list)
+    givers = {row.giver_id for row in rows}
+    grants = Grant.objects.filter(user__in=givers, user__is_active=True, role=Role.APPROVER)
     for grant in grants.order_by("pk"):
         held[grant.user_id].append(Right(Role.APPROVER, grant.team_id, grant.environment_id))
     return held

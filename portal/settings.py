@@ -126,6 +126,8 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+# How long the link of an invitation works.
+PASSWORD_RESET_TIMEOUT = 7 * 24 * 60 * 60
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "skill-list"
 LOGOUT_REDIRECT_URL = "sign-in"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from catalog import publishing, tokens
@@ -21,6 +21,7 @@ from catalog.canaries import Plan
 from catalog.journal import Actor
 from catalog.models import (
     Agent,
+    Delegation,
     Environment,
     Grant,
     Release,
@@ -105,6 +106,30 @@ def grant(
     """A role of a user, for all teams and environments where none is named."""
     return Grant.objects.create(
         user=user, role=role, team=team, environment=environment, may_override=may_override
+    )
+
+
+def delegation(
+    giver: User,
+    taker: User,
+    *,
+    team: Team | None = None,
+    environment: Environment | None = None,
+    starts_at: datetime = NOW,
+    days: int = 14,
+    ended_at: datetime | None = None,
+) -> Delegation:
+    """The giver's approver rights, lent for so many days."""
+    return Delegation.objects.create(
+        giver=giver,
+        taker=taker,
+        team=team,
+        environment=environment,
+        reason="On leave.",
+        starts_at=starts_at,
+        ends_at=starts_at + timedelta(days=days),
+        ended_at=ended_at,
+        created_at=starts_at,
     )
 
 
