@@ -159,6 +159,8 @@ def _take_place(
         return
     live = find_live(release)
     if live is not None:
+        if live.version_id == release.version_id:
+            raise WrongState(_what_is_in_the_way(release))
         if replaced is None:
             raise NotCleared("What is replaced needs a clearance of its own.")
         check(replaced, live, "supersede")
