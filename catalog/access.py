@@ -7,7 +7,7 @@ checked again inside its own transaction by the domain function that makes it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -205,31 +205,52 @@ def powers_of(user: User | AnonymousUser | None, *, now: datetime | None = None)
     """
     if not isinstance(user, User) or not user.is_active:
         return Powers(None)
-    own: list[Right] = [Right(Role.ADMIN)] if user.is_superuser else []
+    return powers_of_all([user], now=now or timezone.now())[user.pk]
+
+
+def powers_of_all(users: Collection[User], *, now: datetime) -> dict[UUID, Powers]:
+    """What each of these active users may do at `now`, by their ids. One query."""
+    rows: defaultdict[UUID, list[Any]] = defaultdict(list)
+    for grant, taker, *row in _grants_for(users, now):
+        holder = row[0]
+        rows[holder].append((grant, *row))
+        if taker is not None:
+            rows[taker].append((grant, *row))
+    return {user.pk: _powers(user, rows[user.pk]) for user in users}
+
+
+def _powers(user: User, rows: Iterable[tuple[Any, ...]]) -> Powers:
+    """The powers by the grants of the user, and by those of who lends them some."""
+    own: dict[int | UUID, Right] = {0: Right(Role.ADMIN)} if user.is_superuser else {}
     given: defaultdict[UUID, set[Right]] = defaultdict(set)
     lent: set[Right] = set()
-    for holder, role, team, where, may_override, *scope in _grants_for(user, now or timezone.now()):
+    for grant, holder, role, team, where, may_override, *scope in rows:
         right = Right(role, team, where, may_override)
         if holder == user.pk:
-            own.append(right)
+            own[grant] = right
             continue
         given[holder].add(right)
         if role == Role.APPROVER and (part := cut(right, holder, *scope)):
             lent.add(part)
     givers = {holder: Powers(holder, tuple(rights)) for holder, rights in given.items()}
-    return Powers(user.pk, (*own, *sorted(lent, key=str)), givers)
+    return Powers(user.pk, (*own.values(), *sorted(lent, key=str)), givers)
 
 
-def _grants_for(user: User, now: datetime) -> QuerySet[Grant, tuple[Any, ...]]:
-    """The grants of the user and, with team and environment of the loan, of who lends them rights now."""
+def _grants_for(users: Collection[User], now: datetime) -> QuerySet[Grant, tuple[Any, ...]]:
+    """The grants of the users and, with taker, team and environment of the loan, of who lends them rights now.
+
+    A grant of a user who lends it to another of them comes once for each loan.
+    """
     loan = "user__delegations_given"
-    in_force = {"starts_at__lte": now, "ends_at__gt": now, "ended_at": None, "taker": user}
+    in_force = {"starts_at__lte": now, "ends_at__gt": now, "ended_at": None, "taker__in": users}
     condition = Q(**{f"{loan}__{name}": value for name, value in in_force.items()})
     return (
         Grant.objects.annotate(loan=FilteredRelation(loan, condition=condition))
-        .filter(Q(user=user) | Q(loan__isnull=False, user__is_active=True))
+        .filter(Q(user__in=users) | Q(loan__isnull=False, user__is_active=True))
         .order_by("pk")
         .values_list(
+            "pk",
+            "loan__taker_id",
             "user_id",
             "role",
             "team_id",
