@@ -56,28 +56,18 @@ def issue_token(
     """Make a token of an agent in an environment, or of a user; answers the row and the secret.
 
     Raises BadToken for a scope that its kind does not have, for a life outside 1–365 days and for an
-    agent that is retired; NotAllowed where the actor does not manage the agent in that environment, or
-    is not the user: whoever held another's token would act in that one's name.
+    agent that is retired or an account that is closed; NotAllowed where the actor does not manage the
+    agent in that environment, or is not the user: whoever held another's token would act in that one's name.
     """
     if (agent is None) == (user is None) or (agent is None) != (environment is None):
         raise BadToken("A token is of an agent in one environment, or of a user.")
-    _check_terms(AGENT_SCOPES if agent else USER_SCOPES, scopes, days)
-    secret = f"qm_{secrets.token_urlsafe(32)}"
+    check_terms(AGENT_SCOPES if agent else USER_SCOPES, scopes, days)
     with transaction.atomic():
-        if agent is not None:
-            _check_agent(actor, agent, environment)
-        elif actor.user != user and not actor.is_system:
-            raise access.NotAllowed("A token of a person is made by that person.")
-        token = Token.objects.create(
-            name=name,
-            prefix=secret[:8],
-            sha256=digest_of(secret),
-            agent=agent,
-            environment=environment,
-            user=user,
-            scopes=sorted(set(scopes)),
-            created_at=now,
-            expires_at=now + timedelta(days=days),
+        ask_to_hold(actor, agent=agent, environment=environment, user=user)
+        token, secret = make_token(
+            Token(name=name, agent=agent, environment=environment, user=user, scopes=sorted(set(scopes))),
+            days=days,
+            now=now,
         )
         journal.append(
             actor=actor,
@@ -92,6 +82,15 @@ def issue_token(
             now=now,
         )
     return token, secret
+
+
+def make_token(terms: Token, *, days: int, now: datetime) -> tuple[Token, str]:
+    """Save a row of these terms with a new secret; for a caller that has checked terms and right."""
+    secret = f"qm_{secrets.token_urlsafe(32)}"
+    terms.prefix, terms.sha256 = secret[:8], digest_of(secret)
+    terms.created_at, terms.expires_at = now, now + timedelta(days=days)
+    terms.save(force_insert=True)
+    return terms, secret
 
 
 def revoke_token(*, token: Token, actor: Actor, now: datetime) -> None:
@@ -109,11 +108,17 @@ def revoke_token(*, token: Token, actor: Actor, now: datetime) -> None:
                 after={"of": str(token.agent or token.user)},
                 now=now,
             )
+    forget_token(token)
+
+
+def forget_token(token: Token) -> None:
+    """Have this process look the token up anew; others do within a second."""
     with _lock:
         _known.pop(token.sha256, None)
 
 
-def _check_terms(allowed: Sequence[str], scopes: Sequence[str], days: int) -> None:
+def check_terms(allowed: Sequence[str], scopes: Sequence[str], days: int) -> None:
+    """Raise BadToken for none or other scopes than the allowed ones, and for a life out of bounds."""
     unknown = sorted(set(scopes) - set(allowed))
     if unknown or not scopes:
         raise BadToken(
@@ -123,18 +128,34 @@ def _check_terms(allowed: Sequence[str], scopes: Sequence[str], days: int) -> No
         raise BadToken(f"A token lives 1 to {LONGEST_DAYS} days; {days} was asked for.")
 
 
-def _check_agent(actor: Actor, agent: Agent, environment: Environment | None) -> None:
+def ask_to_hold(
+    actor: Actor, *, agent: Agent | None, environment: Environment | None, user: User | None
+) -> None:
+    """Lock whose token it is to be, and raise NotAllowed or BadToken where the actor may not get its secret."""
+    if agent is not None:
+        # Locked, so that it is neither retired nor transferred meanwhile.
+        fresh = (
+            Agent.objects.select_for_update(no_key=True, of=("self",)).select_related("team").get(pk=agent.pk)
+        )
+        _ask_to_manage(actor, fresh, environment)
+        if fresh.retired_at is not None:
+            raise BadToken(f"The agent {fresh.name} is retired; its tokens are refused.")
+    elif user is not None:
+        if actor.user != user and not actor.is_system:
+            raise access.NotAllowed("A token of a person is made by that person.")
+        if not User.objects.select_for_update(no_key=True).filter(pk=user.pk, is_active=True).exists():
+            raise BadToken(f"The account of {user.username} is closed; its tokens are refused.")
+
+
+def _ask_to_manage(actor: Actor, agent: Agent, environment: Environment | None) -> None:
     refusal = f"Tokens of {agent.name} there are for the publishers of {agent.team.name}."
     access.require(actor, lambda powers: powers.may_manage_agents(agent.team, environment), refusal)
-    if not Agent.objects.filter(pk=agent.pk, retired_at=None).exists():
-        raise BadToken(f"The agent {agent.name} is retired; its tokens are refused.")
 
 
 def _ask_to_revoke(actor: Actor, token: Token) -> None:
-    if token.agent is not None:
-        team, where = token.agent.team, token.environment
-        refusal = f"Tokens of {token.agent.name} there are for the publishers of {team.name}."
-        access.require(actor, lambda powers: powers.may_manage_agents(team, where), refusal)
+    if token.agent_id is not None:
+        agent = Agent.objects.select_related("team").get(pk=token.agent_id)
+        _ask_to_manage(actor, agent, token.environment)
     elif actor.user != token.user:
         refusal = "Tokens of somebody else are ended by administrators."
         access.require(actor, lambda powers: powers.is_admin, refusal)
