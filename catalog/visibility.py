@@ -34,9 +34,9 @@ def visible_releases(powers: Powers) -> QuerySet[Release]:
     return Release.objects.filter(skill__in=visible_skills(powers))
 
 
-def visible_agents(powers: Powers) -> QuerySet[Agent]:
+def visible_agents(powers: Powers, *, with_retired: bool = False) -> QuerySet[Agent]:
     """The agents of the teams that the user publishes for; administrators see all."""
-    agents = Agent.objects.filter(retired_at=None)
+    agents = Agent.objects.all() if with_retired else Agent.objects.filter(retired_at=None)
     if powers.is_admin:
         return agents
     if any(right.role == Role.PUBLISHER and right.team_id is None for right in powers.rights):

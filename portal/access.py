@@ -14,7 +14,17 @@ from django.utils.translation import gettext as _
 
 from catalog.access import Powers, powers_of
 from catalog.journal import Actor
-from catalog.models import Agent, Appeal, Release, Skill, User, Version, VersionFinding
+from catalog.models import (
+    Agent,
+    Appeal,
+    Environment,
+    Release,
+    Skill,
+    Token,
+    User,
+    Version,
+    VersionFinding,
+)
 from catalog.visibility import visible_agents, visible_releases, visible_skills, visible_versions
 
 NEAR_NAMES = 3
@@ -116,11 +126,33 @@ def release_read(request: HttpRequest, release_id: UUID) -> Release:
 
 
 def agent_read(request: HttpRequest, name: str) -> Agent:
-    """The agent by its name."""
-    agent = visible_agents(powers(request)).filter(name=name).select_related("team").first()
+    """The agent by its name, a retired one too: its page says when it ended."""
+    seen = visible_agents(powers(request), with_retired=True)
+    agent = seen.filter(name=name).select_related("team").first()
     if agent is None:
         raise NotFound(_("There is no agent called %(name)s") % {"name": name[:100]})
     return agent
+
+
+def environment_read(request: HttpRequest, name: str) -> Environment:
+    """The environment by its name; everyone signed in reads every policy."""
+    environment = Environment.objects.filter(name=name).first()
+    if environment is None:
+        known = Environment.objects.values_list("name", flat=True)
+        near = tuple(get_close_matches(name.lower(), known, n=NEAR_NAMES, cutoff=0.5))
+        raise NotFound(_("There is no environment called %(name)s") % {"name": name[:100]}, near)
+    return environment
+
+
+def token_read(request: HttpRequest, token_id: UUID) -> Token:
+    """A token of the user, or of an agent that they see."""
+    managed = visible_agents(powers(request), with_retired=True)
+    mine = Q(user=request.user.pk) | Q(agent__in=managed)
+    rows = Token.objects.filter(mine, pk=token_id).select_related("agent__team", "environment", "user")
+    token = rows.first()
+    if token is None:
+        raise NotFound(_("There is no such token"))
+    return token
 
 
 def near_names(skills: QuerySet[Skill], name: str) -> tuple[str, ...]:
