@@ -56,7 +56,7 @@ def _find_version(feed: Feed, name: str, version: str | None, now: datetime) -> 
         return feed.get(name)
     told = (feed.environment_id, feed.revision, folder[:100], version[:300])
     pin = _pins.get(told, lambda: _find_pin(feed.snapshot, folder, version))
-    if pin and feed.profile.allows(pin.served) and (pin.ended_at is None or now - pin.ended_at <= READABLE):
+    if pin and feed.limits.allow(pin.served) and (pin.ended_at is None or now - pin.ended_at <= READABLE):
         return pin.served
     if served is None:
         return feed.get(name)

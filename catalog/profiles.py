@@ -1,4 +1,4 @@
-"""What an agent is limited to (spec 4.6)."""
+"""Who an agent is to a gray release, and what it is limited to (spec 4.3, 4.6)."""
 
 from __future__ import annotations
 
@@ -8,34 +8,50 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from catalog.models import Agent, Skill
+from catalog.rollout import Cohort
 from catalog.snapshots import RANKS, Served
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """What an agent is limited to: its team's eyes, `folders` of skills by name, set and tag (None: all), and a rank of risk."""
+class Limits:
+    """What agents may be served: a team's eyes, `folders` of skills by name, set and tag (None: all), and a rank of risk."""
 
-    agent_id: UUID
     team_id: UUID
     folders: frozenset[str] | None
     highest_rank: int
 
-    def allows(self, served: Served) -> bool:
-        """Whether the agent may be served this."""
+    def allow(self, served: Served) -> bool:
+        """Whether an agent of these limits may be served this."""
         if served.team_alone not in {None, self.team_id}:
             return False
         return served.rank <= self.highest_rank and (self.folders is None or served.folder in self.folders)
 
 
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """An agent: its name, the slug of its team and its tags, by which a canary names it, and its limits."""
+
+    name: str
+    team: str
+    tags: frozenset[str]
+    limits: Limits
+
+    def is_named_by(self, cohort: Cohort) -> bool:
+        """Whether the gray release of this cohort names the agent."""
+        return cohort.holds(agent=self.name, team=self.team, tags=self.tags)
+
+
 def read_profile(agent_id: UUID, before: Profile | None = None) -> Profile:
-    """The limits as they are now; `before` itself where nothing has changed.
+    """The agent as it is now; `before` itself where nothing has changed.
 
     One query for an agent without limits, two else.
     """
     by_skill, by_set = (through.objects.filter(agent=OuterRef("pk")) for through in _THROUGH)
-    agent = Agent.objects.annotate(by_skill=Exists(by_skill), by_set=Exists(by_set)).get(pk=agent_id)
+    found = Agent.objects.select_related("team").annotate(by_skill=Exists(by_skill), by_set=Exists(by_set))
+    agent = found.get(pk=agent_id)
     folders = _folders_of(agent, by_skill=agent.by_skill, by_set=agent.by_set)
-    profile = Profile(agent.pk, agent.team_id, folders, RANKS[agent.highest_risk])
+    limits = Limits(agent.team_id, folders, RANKS[agent.highest_risk])
+    profile = Profile(agent.name, agent.team.slug, frozenset(agent.tags), limits)
     return before if before == profile else profile
 
 

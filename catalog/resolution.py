@@ -11,16 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from hashlib import sha256
 from uuid import UUID
 
-import orjson
-
-from catalog import rollout
+from catalog.bundles.files import MIB
 from catalog.caches import Bounded, Fresh, forget_everything
 from catalog.models import Environment
-from catalog.profiles import Profile, read_profile
-from catalog.snapshots import Served, Snapshot, as_told, compile_snapshot
+from catalog.offers import Offer, tell_arms
+from catalog.profiles import Limits, Profile, read_profile
+from catalog.snapshots import Served, Snapshot, compile_snapshot
 
 # "Within two seconds" (architecture, Feed): a second for the token, a second for the revision.
 FRESH_SECONDS = 1.0
@@ -42,17 +40,25 @@ class Unknown(Exception):
 
 @dataclass(frozen=True)
 class Feed:
-    """What one caller is served, and `body`, the answer that lists all of it.
+    """What callers of the same limits, in the same arms, are served.
 
     `arms` maps the folder of each gray release to stable or candidate.
     """
 
-    snapshot: Snapshot
-    profile: Profile
+    offer: Offer
     served: Mapping[str, Served]
     arms: Mapping[str, str]
     etag: str
-    body: bytes
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """All that is served there."""
+        return self.offer.snapshot
+
+    @property
+    def limits(self) -> Limits:
+        """What the callers are limited to."""
+        return self.offer.limits
 
     @property
     def environment_id(self) -> UUID:
@@ -69,6 +75,16 @@ class Feed:
         """Which state of the environment this is."""
         return self.snapshot.revision
 
+    @property
+    def body(self) -> bytes:
+        """The answer that lists all of it."""
+        return _bodies.get((self.offer, self.etag), lambda: self.offer.render(self.served))
+
+    @cached_property
+    def assignment(self) -> str:
+        """The arms, as a header tells them."""
+        return tell_arms(self.arms)
+
     @cached_property
     def advertised(self) -> tuple[Served, ...]:
         """Without those hidden from the model, and those of no use for now."""
@@ -77,9 +93,9 @@ class Feed:
         )
 
     @cached_property
-    def version_ids(self) -> tuple[str, ...]:
-        """The ids of all, as reads of them are counted."""
-        return tuple(one.version_id.hex for one in self.served.values())
+    def counted_ids(self) -> tuple[tuple[str, ...], ...]:
+        """The ids of all, as reads are counted: those that callers in all arms are served, and the others."""
+        return self.offer.fixed_ids, self.offer.moving_ids(self.served)
 
     @cached_property
     def advertised_ids(self) -> tuple[str, ...]:
@@ -96,11 +112,10 @@ class Feed:
 
 def feed_of(*, agent_id: UUID, environment_id: UUID, key: str = "") -> Feed:
     """What the agent is served in the environment; `key` is a session or an end user, else the agent."""
-    snapshot, profile = _snapshots.get(environment_id), _profiles.get(agent_id)
+    offer = _offer_to(_snapshots.get(environment_id), _profiles.get(agent_id))
     caller = key or str(agent_id)
-    places = tuple(_is_candidate(snapshot, folder, caller) for folder in snapshot.gray)
-    told = (environment_id, snapshot.revision, profile, places)
-    return _feeds.get(told, lambda: _put_together(snapshot, profile, places))
+    arms = _arms.get((offer, caller), lambda: offer.arms_of(caller)) if offer.gray else b""
+    return _feeds.get((offer, arms), lambda: _put_together(offer, arms))
 
 
 def forget_cached() -> None:
@@ -129,39 +144,37 @@ def _read_snapshot(environment_id: UUID, before: Snapshot | None) -> Snapshot:
         revision = Environment.objects.values_list("revision", flat=True).get(pk=environment_id)
         if before.revision == revision:
             return before
+        # What was put together of the older one is asked for no more, and holds all of it in memory.
+        for memory in (_offers, _offers_to, _arms, _feeds, _bodies):
+            memory.clear()
     return compile_snapshot(environment_id)
 
 
-def _is_candidate(snapshot: Snapshot, folder: str, caller: str) -> bool:
-    slot = snapshot.slots[folder]
-    bucket = rollout.bucket_of(seed=slot.seed, skill=folder, environment=snapshot.environment, key=caller)
-    return rollout.is_candidate(bucket=bucket, percent=slot.percent)
+def _offer_to(snapshot: Snapshot, profile: Profile) -> Offer:
+    """What the snapshot offers to the agent: the same to all of the same limits that no canary tells apart."""
+    place = snapshot.environment_id, snapshot.revision
+
+    def look_up() -> Offer:
+        named = frozenset(
+            folder for folder in snapshot.gray if profile.is_named_by(snapshot.slots[folder].cohort)
+        )
+        return _offers.get((*place, profile.limits, named), lambda: Offer(snapshot, profile.limits, named))
+
+    return _offers_to.get((*place, profile), look_up)
 
 
-def _put_together(snapshot: Snapshot, profile: Profile, places: tuple[bool, ...]) -> Feed:
-    candidates = {folder for folder, there in zip(snapshot.gray, places, strict=True) if there}
-    served: dict[str, Served] = {}
-    for folder, slot in snapshot.slots.items():
-        chosen = slot.candidate if folder in candidates else slot.stable
-        if chosen is not None and profile.allows(chosen):
-            served[folder] = chosen
-    served = {folder: as_told(one, served) for folder, one in served.items()}
-    arms = {folder: served[folder].arm for folder in snapshot.gray if folder in served}
-    told = f"{sorted(arms.items())}{sorted(served)}"
-    head = {"environment": snapshot.environment, "revision": snapshot.revision}
-    items = b",".join(one.rendered for one in served.values())
-    return Feed(
-        snapshot=snapshot,
-        profile=profile,
-        served=served,
-        arms=arms,
-        etag=f'"{snapshot.revision}-{sha256(told.encode()).hexdigest()[:16]}"',
-        body=orjson.dumps(head)[:-1] + b',"skills":[' + items + b"]}",
-    )
+def _put_together(offer: Offer, arms: bytes) -> Feed:
+    served = offer.serve(arms)
+    told = {one.folder: served[one.folder].arm for one in offer.gray if one.folder in served}
+    return Feed(offer=offer, served=served, arms=told, etag=offer.tag(arms))
 
 
 _snapshots = Fresh(_read_snapshot, seconds=FRESH_SECONDS)
 _profiles = Fresh(read_profile, seconds=FRESH_SECONDS)
-_feeds: Bounded[tuple[UUID, int, Profile, tuple[bool, ...]], Feed] = Bounded(
-    lambda feed: len(feed.body) + 200 * (len(feed.served) + 1), most=64 * 1024 * 1024
+_offers: Bounded[tuple[UUID, int, Limits, frozenset[str]], Offer] = Bounded(
+    lambda offer: offer.weight, most=64 * MIB
 )
+_offers_to: Bounded[tuple[UUID, int, Profile], Offer] = Bounded(lambda offer: 1000, most=8 * MIB)
+_arms: Bounded[tuple[Offer, str], bytes] = Bounded(lambda arms: 1000 + len(arms), most=16 * MIB)
+_feeds: Bounded[tuple[Offer, bytes], Feed] = Bounded(lambda feed: 1000 + 120 * len(feed.offer), most=32 * MIB)
+_bodies: Bounded[tuple[Offer, str], bytes] = Bounded(len, most=32 * MIB)

@@ -1,12 +1,12 @@
 """Which arm of a gray release a caller gets: sticky, monotone, fair, independent between skills.
 
 All of it is plain reckoning: the same release, caller and percentage give the same arm in every
-process, on every database, after every restart.
+process, on every database and after every restart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -29,16 +29,67 @@ class Cohort:
 NOBODY = Cohort()
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A gray release as one kind of caller meets it: the places below `below` get the candidate.
+
+    `prefix` is what is hashed before the caller's key.
+    """
+
+    prefix: bytes
+    below: int
+
+
+NO_CHANCE = Draw(b"", 0)
+
+
+def draw_of(*, seed: str, skill: str, environment: str, percent: int, named: bool) -> Draw:
+    """The draw at this percentage; callers that the release names (`named`) get the candidate at any."""
+    return Draw(_prefix(seed, skill, environment), BUCKETS if named else _below(percent))
+
+
+def arms_of(draws: Iterable[Draw], *, key: str) -> bytes:
+    """The arm of the caller with this key in each draw: a byte, 1 for the candidate and 0 for stable.
+
+    The same as `bucket_of` and `is_candidate` say of each; hundreds of draws are one request.
+    """
+    told = _encoded(key)
+    return bytes(
+        [
+            _bucket(draw.prefix + told) < draw.below if 0 < draw.below < BUCKETS else draw.below > 0
+            for draw in draws
+        ]
+    )
+
+
 def bucket_of(*, seed: str, skill: str, environment: str, key: str) -> int:
     """The caller's place, 0 to 9,999, in the gray release with this seed.
 
     A keyless caller (key "") is the caller's to serve stable. Raising the percentage only ever
     moves callers from stable to candidate, since a place never changes (spec 4.3).
     """
-    told = "\0".join((seed, skill, environment, key)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(told, digest_size=8).digest()) % BUCKETS
+    return _bucket(_prefix(seed, skill, environment) + _encoded(key))
 
 
-def is_candidate(*, bucket: int, percent: int) -> bool:
-    """Whether the caller at this place is served the candidate of a release at `percent`."""
-    return bucket < percent * BUCKETS // 100
+def is_candidate(*, bucket: int, percent: int, named: bool = False) -> bool:
+    """Whether the caller at this place is served the candidate of a release at `percent`.
+
+    Callers that the release names (`named`) are, wherever they are placed.
+    """
+    return named or bucket < _below(percent)
+
+
+def _below(percent: int) -> int:
+    return percent * BUCKETS // 100
+
+
+def _prefix(seed: str, skill: str, environment: str) -> bytes:
+    return _encoded("\0".join((seed, skill, environment, "")))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _bucket(hashed: bytes) -> int:
+    return int.from_bytes(blake2b(hashed, digest_size=8).digest()) % BUCKETS

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -25,7 +25,9 @@ log = logging.getLogger(__name__)
 # Below what a statement of SQLite takes.
 BATCH = 500
 
-# hour, environment, agent, read, ids of the versions as 32 hex digits
+# hour, environment, agent, read
+Place = tuple[datetime, UUID, UUID, str]
+# the same, and the ids of the versions as 32 hex digits
 Key = tuple[datetime, UUID, UUID, str, tuple[str, ...]]
 
 
@@ -64,7 +66,7 @@ def flush() -> int:
 
     Reads of what has been deleted since are dropped.
     """
-    taken = _counts.take()
+    taken = _merge(_counts.take())
     written = 0
     try:
         for key in sorted(taken, key=str):
@@ -76,6 +78,31 @@ def flush() -> int:
 
 
 background.register("counters of reads", flush)
+
+
+def _merge(taken: Mapping[Key, int]) -> Counter[Key]:
+    """The same with each version once: callers in many arms of gray releases are many sets that overlap."""
+    sets: defaultdict[Place, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
+    for (hour, environment, agent, read, ids), count in taken.items():
+        sets[hour, environment, agent, read].append((ids, count))
+    merged: Counter[Key] = Counter()
+    for place, found in sets.items():
+        for ids, count in found if len(found) == 1 else _by_total(found):
+            merged[*place, ids] = count
+    return merged
+
+
+def _by_total(sets: Iterable[tuple[tuple[str, ...], int]]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The ids that come to the same total, and that."""
+    totals: Counter[str] = Counter()
+    for ids, count in sets:
+        for one in ids:
+            totals[one] += count
+    alike: defaultdict[int, list[str]] = defaultdict(list)
+    for one, total in totals.items():
+        alike[total].append(one)
+    for total, some in alike.items():
+        yield tuple(some), total
 
 
 def _add(key: Key, count: int) -> int:

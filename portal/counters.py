@@ -1,6 +1,6 @@
 """Counts that every process of an instance shares: requests of a token, failed sign-ins of a name.
 
-With Redis they are its counters. Without, each count is a file that grows by a byte: appending is
+With Redis they are its counters. Without, each count is a file that grows by a byte for each: appending is
 one step for the system, whoever does it, and no flood of other keys pushes a count out.
 """
 
@@ -16,20 +16,20 @@ from django.conf import settings
 from django.core.cache import cache
 
 
-def count(name: str, key: str, *, seconds: int, now: float) -> int:
-    """Count one more and answer how many there are in this window of so many seconds of the clock.
+def count(name: str, key: str, *, seconds: int, now: float, by: int = 1) -> int:
+    """Count so many more and answer how many there are in this window of so many seconds of the clock.
 
     `name` says what is counted; `now` is in seconds since 1970.
     """
     window = int(now // seconds)
     if settings.REDIS_URL:
-        return _count_in_cache(_key(name, key, window), seconds)
+        return _count_in_cache(_key(name, key, window), seconds, by)
     path = _path(name, key, window)
     if not path.parent.exists():
         _make(path.parent, window)
     place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(place, b".")
+        os.write(place, b"." * by)
         return os.fstat(place).st_size
     finally:
         os.close(place)
@@ -53,14 +53,14 @@ def forget(name: str, key: str, *, seconds: int, now: float) -> None:
         _path(name, key, one).unlink(missing_ok=True)
 
 
-def _count_in_cache(key: str, seconds: int) -> int:
+def _count_in_cache(key: str, seconds: int, by: int) -> int:
     cache.add(key, 0, timeout=2 * seconds)
     try:
-        return int(cache.incr(key))
+        return int(cache.incr(key, by))
     except ValueError:
         # Redis was emptied between the two calls; count from here again.
-        cache.set(key, 1, timeout=2 * seconds)
-        return 1
+        cache.set(key, by, timeout=2 * seconds)
+        return by
 
 
 def _key(name: str, key: str, window: int) -> str:

@@ -30,10 +30,10 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[User | None, Bearer] | None:
         """The user, for a token of a user, and whom the token speaks for."""
-        kind, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
-        if kind.lower() != "bearer" or not secret:
+        secret = secret_of(get_authorization_header(request).decode("latin-1"))
+        if not secret:
             return None
-        bearer = read_token(secret.strip(), now=timezone.now())
+        bearer = read_token(secret, now=timezone.now())
         if bearer is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked; ask for a new one.")
         if bearer.user_id is None:
@@ -73,6 +73,12 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """An HTTP bearer scheme."""
         return {"type": "http", "scheme": "bearer", "bearerFormat": "qm_…"}
+
+
+def secret_of(header: str) -> str:
+    """The token in an Authorization header; "" where it holds none."""
+    kind, _, secret = header.partition(" ")
+    return secret.strip() if kind.lower() == "bearer" else ""
 
 
 def bearer_of(request: Request) -> Bearer:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
@@ -37,6 +38,7 @@ from portal.api.fields import Fields
 from portal.api.rendering import as_json as render_json
 from portal.downloads import attachment, matches_etag, not_modified
 
+LONGEST_KEY = 300
 KEY = {"key": "A session or end user, for gray releases; the agent itself where absent."}
 VERSION = {"version": "A pinned version that was live here in the last 30 days."}
 SCRIPTS = OpenApiParameter("scripts", bool, description="Whether the agent runs scripts.")
@@ -53,14 +55,21 @@ FORMAT = OpenApiParameter("format", str, enum=["markdown", "xml", "json"])
 @endpoint({"GET": "feed"})
 def feed(request: Request) -> HttpResponse:
     """Every skill that the agent is served."""
-    seen = _feed(request)
+    return list_all(request, _feed(request), _agent(request), _fields(request))
+
+
+def list_all(
+    request: HttpRequest | Request, seen: Feed, agent_id: UUID, fields: Sequence[str] = ()
+) -> HttpResponse:
+    """The answer that lists the feed, or that it is not modified; the reads of the agent are counted."""
     if matches_etag(request, seen.etag):
-        return _assigned(not_modified(seen.etag), seen.arms)
-    _count(request, seen, seen.version_ids, ReadCount.Read.ADVERTISED)
-    answer = HttpResponse(_body(seen, _fields(request)), content_type="application/json")
+        return _assigned(not_modified(seen.etag), seen)
+    for ids in seen.counted_ids:
+        _count(request, seen, agent_id, ids, ReadCount.Read.ADVERTISED)
+    answer = HttpResponse(_body(seen, fields), content_type="application/json")
     answer["ETag"] = seen.etag
     answer["Cache-Control"] = "private, no-cache"
-    return _assigned(answer, seen.arms)
+    return _assigned(answer, seen)
 
 
 @described(
@@ -93,8 +102,8 @@ def advertise(request: Request) -> HttpResponse:
         answer = _text(fill_template(_template(request), skills, scripts=scripts))
     else:
         answer = _as_asked(request, skills, scripts)
-    _count(request, seen, seen.advertised_ids, ReadCount.Read.ADVERTISED)
-    return _assigned(answer, seen.arms)
+    _count(request, seen, _agent(request), seen.advertised_ids, ReadCount.Read.ADVERTISED)
+    return _assigned(answer, seen)
 
 
 def _template(request: Request) -> str:
@@ -125,16 +134,17 @@ def _as_asked(request: Request, skills: list[Advertised], scripts: bool) -> Http
 def tools(request: Request) -> HttpResponse:
     """The tools that apply."""
     seen = _feed(request)
-    skills = [_advertised(one) for one in seen.served.values()]
+    skills = [_advertised(one) for one in seen.served.values() if one.item["available"]]
     body = {"tools": tool_definitions(skills, scripts=_flag(request, "scripts"))}
-    return _assigned(HttpResponse(render_json(body), content_type="application/json"), seen.arms)
+    return _assigned(HttpResponse(render_json(body), content_type="application/json"), seen)
 
 
 @described(
     "feed_skill",
-    "One skill with its instructions and the list of its files. 404 names skills that are spelled alike.",
+    "One skill with its instructions and the list of its files. 404 names skills that are spelled alike; 409 "
+    "`skill-switched-off` names the `fallback`, where there is one.",
     answers={200: "LoadedSkill"},
-    problems=(404, 410),
+    problems=(404, 409, 410),
     query={**KEY, **VERSION},
     examples=examples.LOAD,
 )
@@ -143,7 +153,7 @@ def skill(request: Request, name: str) -> HttpResponse:
     """One skill with its instructions."""
     seen = _feed(request)
     one = _read(request, seen, name)
-    _count(request, seen, one.ids, ReadCount.Read.LOADED)
+    _count(request, seen, _agent(request), one.ids, ReadCount.Read.LOADED)
     instructions, content = instructions_of(one)
     body = {
         **one.item,
@@ -174,7 +184,7 @@ def resource(request: Request, name: str, path: str) -> HttpResponse:
     file = find_resource(one, path)
     if matches_etag(request, f'"{file.sha256}"'):
         return _assigned_one(not_modified(f'"{file.sha256}"'), one)
-    _count(request, seen, one.ids, ReadCount.Read.RESOURCE)
+    _count(request, seen, _agent(request), one.ids, ReadCount.Read.RESOURCE)
     kind = mimetypes.guess_type(file.path)[0] or "application/octet-stream"
     answer = attachment(blobs.read_blob(file.sha256), file.path.rsplit("/", 1)[-1], kind, file.sha256)
     return _assigned_one(answer, one)
@@ -186,7 +196,7 @@ def resource(request: Request, name: str, path: str) -> HttpResponse:
     "Repr-Digest.",
     answers={304: ""},
     files=("application/zip",),
-    problems=(404, 410),
+    problems=(404, 409, 410),
     query={**KEY, **VERSION},
 )
 @endpoint({"GET": "feed"}, any_type=True)
@@ -196,21 +206,30 @@ def bundle(request: Request, name: str) -> HttpResponse:
     one = _read(request, seen, name)
     if matches_etag(request, f'"{one.artifact}"'):
         return _assigned_one(not_modified(f'"{one.artifact}"'), one)
-    _count(request, seen, one.ids, ReadCount.Read.LOADED)
+    _count(request, seen, _agent(request), one.ids, ReadCount.Read.LOADED)
     file_name = f"{one.folder}-{one.version}.zip"
     answer = attachment(blobs.read_blob(one.artifact), file_name, "application/zip", one.artifact)
     return _assigned_one(answer, one)
 
 
 def _feed(request: Request) -> Feed:
-    bearer = bearer_of(request)
-    if bearer.agent_id is None or bearer.environment_id is None:
+    environment_id = bearer_of(request).environment_id
+    if environment_id is None:
         raise Problem("agent-token-needed", "The feed is read with the token of an agent.", status=403)
-    return feed_of(
-        agent_id=bearer.agent_id,
-        environment_id=bearer.environment_id,
-        key=request.query_params.get("key", "")[:300],
-    )
+    key = key_of(request.query_params)
+    return feed_of(agent_id=_agent(request), environment_id=environment_id, key=key)
+
+
+def _agent(request: Request) -> UUID:
+    agent_id = bearer_of(request).agent_id
+    if agent_id is None:
+        raise Problem("agent-token-needed", "The feed is read with the token of an agent.", status=403)
+    return agent_id
+
+
+def key_of(query: QueryDict) -> str:
+    """The stickiness key of a request."""
+    return query.get("key", "")[:LONGEST_KEY]
 
 
 def _read(request: Request, seen: Feed, name: str) -> Served:
@@ -218,12 +237,18 @@ def _read(request: Request, seen: Feed, name: str) -> Served:
     return read_version(feed=seen, name=name, version=version, now=timezone.now())
 
 
-def _count(request: Request, seen: Feed, version_ids: tuple[str, ...], read: ReadCount.Read) -> None:
+def _count(
+    request: HttpRequest | Request,
+    seen: Feed,
+    agent_id: UUID,
+    version_ids: tuple[str, ...],
+    read: ReadCount.Read,
+) -> None:
     # A HEAD reads nothing that an agent could use.
-    if request.method != "HEAD":
+    if request.method != "HEAD" and version_ids:
         count_reads(
             environment_id=seen.environment_id,
-            agent_id=seen.profile.agent_id,
+            agent_id=agent_id,
             version_ids=version_ids,
             read=read,
             now=timezone.now(),
@@ -251,7 +276,7 @@ def _fields(request: Request) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _body(seen: Feed, fields: list[str]) -> bytes:
+def _body(seen: Feed, fields: Sequence[str]) -> bytes:
     """The list as it was put together once, unless it is cut to some fields."""
     if not fields:
         return seen.body
@@ -268,12 +293,10 @@ def _text(text: str) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
-def _assigned(answer: HttpResponse, arms: Mapping[str, str]) -> HttpResponse:
+def _assigned(answer: HttpResponse, seen: Feed) -> HttpResponse:
     """Name the arm of each gray release that the caller is in."""
-    if arms:
-        answer["X-Quartermaster-Assignment"] = ", ".join(
-            f"{name}={arm}" for name, arm in sorted(arms.items())
-        )
+    if seen.assignment:
+        answer["X-Quartermaster-Assignment"] = seen.assignment
     return answer
 
 

@@ -37,10 +37,11 @@ class Scene:
         self.environment: Environment = make.environment("production")
         self.feed = resolution.feed_of(agent_id=self.agent.pk, environment_id=self.environment.pk)
         self.served: list[Served] = list(self.feed.served.values())
+        self.ids = tuple(one.version_id.hex for one in self.served)
 
     def count(self, times: int = 1, **fields: Any) -> None:
         """Count reads of both skills."""
-        told: dict[str, Any] = {"version_ids": self.feed.version_ids, "read": Read.ADVERTISED, "now": NOW}
+        told: dict[str, Any] = {"version_ids": self.ids, "read": Read.ADVERTISED, "now": NOW}
         for _ in range(times):
             usage.count_reads(
                 environment_id=self.environment.pk, agent_id=self.agent.pk, **{**told, **fields}
@@ -118,7 +119,7 @@ def test_what_was_deleted_meanwhile_keeps_nothing_else_from_being_written(
     usage.count_reads(
         environment_id=scene.environment.pk,
         agent_id=uuid4(),
-        version_ids=scene.feed.version_ids,
+        version_ids=scene.ids,
         read=Read.LOADED,
         now=NOW,
     )
