@@ -138,9 +138,9 @@ def environment_read(request: HttpRequest, name: str) -> Environment:
     """The environment by its name; everyone signed in reads every policy."""
     environment = Environment.objects.filter(name=name).first()
     if environment is None:
-        known = Environment.objects.values_list("name", flat=True)
-        near = tuple(get_close_matches(name.lower(), known, n=NEAR_NAMES, cutoff=0.5))
-        raise NotFound(_("There is no environment called %(name)s") % {"name": name[:100]}, near)
+        known = ", ".join(Environment.objects.values_list("name", flat=True))
+        told = {"name": name[:100], "known": known}
+        raise NotFound(_("There is no environment called %(name)s; there are %(known)s") % told)
     return environment
 
 

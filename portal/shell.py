@@ -102,6 +102,9 @@ class Shell:
             groups.append((_("Observe"), [self._link(_("Traces"), "trace", "trace-list", "trace-")]))
         if powers.is_admin or powers.is_publisher:
             groups.append((_("Connect"), [self._link(_("Agents"), "agent", "agent-list", "agent-")]))
+        groups.append(
+            (_("Govern"), [self._link(_("Environments"), "shield", "environment-list", "environment-")])
+        )
         return tuple(Group(title, tuple(links)) for title, links in groups)
 
     def _link(self, title: str, icon: str, name: str, *prefixes: str, count: str | None = None) -> Link:
