@@ -20,11 +20,20 @@ from catalog.teams import ensure_team
 from catalog.tokens import revoke_token
 
 
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Pages that stand beside those of agents.
+RESERVED = frozenset({"new"})
+
+
+class BadName(ValueError):
+    """An agent cannot be called so; the text says why."""
+
+
 class NameTaken(Exception):
     """Another agent has the name, or a retired one had it."""
 
 
-class Retired(Exception):
+class Retired(access.NotAllowed):
     """The agent is retired; nothing of it changes any more."""
 
 
@@ -57,8 +66,9 @@ def create_agent(
 ) -> Agent:
     """Make an agent; what it is limited to is what is named, and nothing named is no limit.
 
-    Raises NotAllowed, NameTaken, and BadTemplate.
+    Raises NotAllowed, BadName, NameTaken, and BadTemplate.
     """
+    check_name(name)
     refusal = f"Agents of {team.name} are made by its publishers."
     limits = Limits(description, tags, skills, sets, skill_tags, highest_risk, template)
     try:
@@ -80,13 +90,20 @@ def ensure_agent(*, name: str, team: str, actor: Actor, now: datetime) -> Agent:
 
     Raises ValueError for what is no name of an agent or a team.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
-        raise ValueError(f"{name} is no name of an agent; use at most 64 letters, digits, - and _.")
+    check_name(name)
     agent = Agent.objects.filter(name=name).first()
     if agent is not None:
         return agent
     owner = ensure_team(slug=team, actor=actor, now=now)
     return create_agent(name=name, team=owner, actor=actor, now=now)
+
+
+def check_name(name: str) -> None:
+    """Raise BadName for what is no name of an agent, and for one that a page has."""
+    if not NAME.fullmatch(name):
+        raise BadName(f"{name[:80]!r} is no name of an agent; use at most 64 letters, digits, - and _.")
+    if name in RESERVED:
+        raise BadName(f"An agent cannot be called {name!r}; a page has that name.")
 
 
 def settle_agent(*, agent: Agent, limits: Limits, actor: Actor, now: datetime) -> Agent:

@@ -40,11 +40,11 @@ def rotate_token(
     """
     if not 0 <= overlap_hours <= LONGEST_OVERLAP:
         raise BadToken(f"An overlap has 0 to {LONGEST_OVERLAP} hours; {overlap_hours} was asked for.")
-    life = _life_of(token) if days is None else days
+    life = life_of(token) if days is None else days
     with transaction.atomic():
         ask_to_hold(actor, agent=token.agent, environment=token.environment, user=token.user)
         old = Token.objects.select_for_update(no_key=True, of=("self",)).get(pk=token.pk)
-        _ask_rotatable(old, now)
+        ask_rotatable(old, now)
         check_terms(old.scopes, old.scopes, life)
         terms = Token(
             name=old.name,
@@ -91,11 +91,13 @@ def working_tokens(agent: Agent, now: datetime) -> QuerySet[Token]:
     return rows.select_related("agent__team", "environment", "user").order_by("pk")
 
 
-def _life_of(token: Token) -> int:
+def life_of(token: Token) -> int:
+    """For how many days the token was issued."""
     return min(max((token.expires_at - token.created_at).days, 1), LONGEST_DAYS)
 
 
-def _ask_rotatable(token: Token, now: datetime) -> None:
+def ask_rotatable(token: Token, now: datetime) -> None:
+    """Raise BadToken for a token that is revoked, expired or replaced."""
     if token.revoked_at is not None:
         state = "revoked"
     elif token.expires_at <= now:

@@ -1,64 +1,67 @@
-"""Agents of the user's teams, and tokens: those of agents and the user's own. A secret is shown once."""
+"""Agents of the user's teams: what they are, are limited to and are served, and their end."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from uuid import UUID
+from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, Max, OuterRef, Prefetch, Q, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
-from django_htmx.http import reswap, retarget, trigger_client_event
 
 from catalog.access import NotAllowed
-from catalog.agents import NameTaken, create_agent
+from catalog.agents import (
+    NameTaken,
+    Retired,
+    create_agent,
+    environments_of,
+    may_settle_agent,
+    retire_agent,
+    settle_agent,
+    transfer_agent,
+)
 from catalog.models import Agent, Environment, Team, Token
-from catalog.tokens import AGENT_SCOPES, USER_SCOPES, BadToken, issue_token, revoke_token
+from catalog.tokens import AGENT_SCOPES
 from catalog.visibility import teams_to_publish_for, visible_agents, visible_skills
-from governance.models import Call
+from catalog.withholding import account_for
 from portal import access
-from portal.forms.agents import AgentForm, TokenForm
-from portal.fragments import render_part, wants_part
+from portal.forms.agents import AgentForm, AgentTransferForm, LimitsForm, RetireForm
+from portal.forms.tokens import TokenForm
+from portal.fragments import render_part
+from portal.holdings import environments_to_issue_for, holdings_of
+from portal.presence import seen_at, with_presence
 
 MOST_AGENTS = 200
-MOST_TOKENS = 100
+MOST_NAMED = 100
 
 
 @require_safe
 def agent_list(request: HttpRequest) -> HttpResponse:
-    """The agents that this user manages."""
-    now = timezone.now()
-    living = Q(tokens__revoked_at=None, tokens__expires_at__gt=now)
-    # By id, as they came in: an index finds the last one of each agent.
-    calls = Call.objects.filter(agent=OuterRef("pk")).order_by("-pk")
+    """The agents that this user manages; `?retired=1` those that are retired."""
+    now, retired = timezone.now(), request.GET.get("retired") == "1"
+    working = Q(revoked_at=None, expires_at__gt=now)
+    seen = visible_agents(access.powers(request), with_retired=True)
     agents = (
-        visible_agents(access.powers(request))
+        with_presence(seen.filter(retired_at__isnull=not retired))
         .select_related("team")
         .annotate(
-            token_count=Count("tokens", filter=living),
-            last_used_at=Max("tokens__last_used_at"),
-            last_call_at=Subquery(calls.values("received_at")[:1]),
-        )
-        .prefetch_related(
-            Prefetch(
-                "tokens",
-                Token.objects.filter(revoked_at=None, expires_at__gt=now).select_related("environment"),
+            token_count=Count(
+                "tokens", filter=Q(tokens__revoked_at=None, tokens__expires_at__gt=now), distinct=True
             )
         )
+        .prefetch_related(Prefetch("tokens", Token.objects.filter(working).select_related("environment")))
         .order_by("name")
     )
     found = list(agents[: MOST_AGENTS + 1])
     context = {
-        "agents": [
-            (agent, _environments_of(agent), _later(agent.last_used_at, agent.last_call_at))
-            for agent in found[:MOST_AGENTS]
-        ],
+        "agents": [(agent, _environments_of(agent), seen_at(agent)) for agent in found[:MOST_AGENTS]],
         "more": len(found) > MOST_AGENTS,
+        "retired": retired,
+        "has_retired": retired or seen.exclude(retired_at=None).exists(),
         "may_create": bool(_teams(request)),
     }
     return render(request, "agents/agent_list.html", context)
@@ -93,133 +96,113 @@ def agent_create(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def agent_detail(request: HttpRequest, name: str) -> HttpResponse:
-    """An agent: its limits and its tokens."""
+    """An agent: its limits, what it is served by them, and its tokens."""
     agent = access.agent_read(request, name)
-    return render_part(request, "agents/agent_detail.html", "tokens", _agent_context(request, agent))
+    return render_part(request, "agents/agent_detail.html", "tokens", agent_context(request, agent))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def agent_settings(request: HttpRequest, name: str) -> HttpResponse:
+    """What the agent is limited to; and the forms of transfer and retirement."""
+    agent = _settled(request, name)
+    if request.method != "POST":
+        return _show_settings(request, agent)
+    form = LimitsForm(request.POST, skills=visible_skills(access.powers(request)), agent=agent)
+    if not form.is_valid():
+        return _show_settings(request, agent, status=422, form=form)
+    settle_agent(agent=agent, limits=form.limits, actor=access.actor(request), now=timezone.now())
+    told = _("The settings of %(name)s are saved. Its feed follows at the next poll.")
+    messages.success(request, told % {"name": agent.name})
+    return redirect("agent-detail", agent.name)
 
 
 @require_POST
-@never_cache
-def agent_token_issue(request: HttpRequest, name: str) -> HttpResponse:
-    """Issue a token of the agent; the answer alone holds its secret."""
-    agent = access.agent_read(request, name)
-    if not access.powers(request).may_manage_agents(agent.team):
-        raise Http404(name)
-    form = TokenForm(request.POST, scopes=AGENT_SCOPES, of_agent=True)
-    return _issue(request, form, agent=agent)
-
-
-@require_safe
-def token_list(request: HttpRequest) -> HttpResponse:
-    """The user's own tokens, for REST in their name."""
-    return render_part(request, "agents/token_list.html", "tokens", _own_context(request))
-
-
-@require_POST
-@never_cache
-def token_issue(request: HttpRequest) -> HttpResponse:
-    """Issue a token that acts for the user; the answer alone holds its secret."""
-    return _issue(request, TokenForm(request.POST, scopes=_own_scopes(request)), agent=None)
-
-
-@require_POST
-def token_revoke(request: HttpRequest, token_id: UUID) -> HttpResponse:
-    """End a token of the user, or of an agent that they manage; a second time changes nothing."""
-    managed = visible_agents(access.powers(request))
-    token = (
-        Token.objects.filter(Q(user=request.user) | Q(agent__in=managed), pk=token_id)
-        .select_related("agent", "user")
-        .first()
+def agent_transfer(request: HttpRequest, name: str) -> HttpResponse:
+    """Give the agent to another team."""
+    agent = _settled(request, name)
+    form = AgentTransferForm(request.POST, teams=_teams(request).exclude(pk=agent.team_id))
+    if not form.is_valid():
+        return _show_settings(request, agent, status=422, transfer_form=form)
+    team: Team = form.cleaned_data["team"]
+    reason, now = form.cleaned_data["reason"], timezone.now()
+    transfer_agent(agent=agent, team=team, actor=access.actor(request), reason=reason, now=now)
+    messages.success(
+        request, _("%(name)s belongs to %(team)s now.") % {"name": agent.name, "team": team.name}
     )
-    if token is None:
-        raise Http404(str(token_id))
-    revoke_token(token=token, actor=access.actor(request), now=timezone.now())
-    messages.success(request, _("The token %(prefix)s… is revoked.") % {"prefix": token.prefix})
-    address = ("agent-detail", token.agent.name) if token.agent else ("token-list",)
-    return redirect(*address)
+    return redirect("agent-detail", agent.name)
 
 
-def _issue(request: HttpRequest, form: TokenForm, *, agent: Agent | None) -> HttpResponse:
-    """The secret in a dialog or on a page of its own; what is wrong with the form in its place."""
-    template = "agents/agent_detail.html" if agent else "agents/token_list.html"
-    context = _agent_context(request, agent) if agent else _own_context(request)
-    if form.is_valid():
-        data = form.cleaned_data
-        try:
-            token, secret = issue_token(
-                actor=access.actor(request),
-                scopes=data["scopes"],
-                now=timezone.now(),
-                agent=agent,
-                environment=data.get("environment"),
-                user=None if agent else access.actor(request).user,
-                name=data["name"],
-                days=data["days"],
-            )
-        except BadToken as problem:
-            form.add_error(None, str(problem))
-        else:
-            return _show_secret(request, token, secret)
-    if wants_part(request):
-        answer = render(request, "agents/token_form.html", {**context, "form": form}, status=422)
-        return reswap(retarget(answer, "#token-form"), "outerHTML")
-    return render(request, template, {**context, "form": form, "asked": True}, status=422)
+@require_POST
+def agent_retire(request: HttpRequest, name: str) -> HttpResponse:
+    """End the agent and its tokens."""
+    agent = _settled(request, name)
+    form = RetireForm(request.POST, agent=agent)
+    if not form.is_valid():
+        return _show_settings(request, agent, status=422, retire_form=form)
+    reason, now = form.cleaned_data["reason"], timezone.now()
+    retire_agent(agent=agent, actor=access.actor(request), reason=reason, now=now)
+    messages.success(
+        request, _("%(name)s is retired. Its name is never given again.") % {"name": agent.name}
+    )
+    return redirect("agent-list")
 
 
-def _show_secret(request: HttpRequest, token: Token, secret: str) -> HttpResponse:
-    context = {"token": token, "secret": secret}
-    if not wants_part(request):
-        return render(request, "agents/token_issue.html", context)
-    answer = render(request, "agents/secret.html", context)
-    return trigger_client_event(answer, "token-changed")
-
-
-def _agent_context(request: HttpRequest, agent: Agent) -> dict[str, object]:
-    form = TokenForm(scopes=AGENT_SCOPES, checked=("feed", "traces:write"), of_agent=True)
+def agent_context(request: HttpRequest, agent: Agent) -> dict[str, Any]:
+    """What the page of an agent shows; its tokens are a part of it."""
+    now, powers = timezone.now(), access.powers(request)
+    environments = environments_to_issue_for(powers, agent)
+    form = TokenForm(scopes=AGENT_SCOPES, checked=("feed", "traces:write"), environments=environments)
     return {
         "agent": agent,
-        "tokens": _newest(agent.tokens.all()),
+        "holdings": holdings_of(agent.tokens.all(), powers=powers, now=now, agent=agent),
         "limits": {
-            "skills": list(agent.skills.order_by("name")[:MOST_TOKENS]),
+            "skills": list(agent.skills.order_by("name")[:MOST_NAMED]),
             "sets": list(agent.sets.all()),
         },
+        "accounts": () if agent.retired_at else _accounts(agent, now),
+        "seen": seen_at(with_presence(Agent.objects.all()).get(pk=agent.pk)),
         "form": form,
-        "now": timezone.now(),
-        "may_issue": access.powers(request).may_manage_agents(agent.team),
+        "now": now,
+        "may_issue": agent.retired_at is None and bool(environments),
+        "may_settle": agent.retired_at is None and may_settle_agent(powers, agent, now),
     }
 
 
-def _own_context(request: HttpRequest) -> dict[str, object]:
-    own = Token.objects.filter(user=access.actor(request).user)
-    form = TokenForm(scopes=_own_scopes(request), checked=("read",))
-    return {"tokens": _newest(own), "form": form, "now": timezone.now(), "may_issue": True}
+def _accounts(agent: Agent, now: datetime) -> list[Any]:
+    """What the agent is served, for each environment where a token of it works."""
+    return [account_for(agent, environment) for environment in environments_of(agent, now)]
 
 
-def _newest(tokens: QuerySet[Token]) -> list[Token]:
-    return list(tokens.select_related("environment").order_by("-created_at")[:MOST_TOKENS])
+def _settled(request: HttpRequest, name: str) -> Agent:
+    """The agent, for who may change it; raises NotAllowed."""
+    agent, powers = access.agent_read(request, name), access.powers(request)
+    if agent.retired_at is not None:
+        told = _("%(name)s is retired; nothing of it changes any more.")
+        raise Retired(told % {"name": agent.name})
+    if not may_settle_agent(powers, agent, timezone.now()):
+        told = _("This needs the role publisher in %(team)s wherever a token of the agent works.")
+        raise NotAllowed(told % {"team": agent.team.name})
+    return agent
 
 
-def _own_scopes(request: HttpRequest) -> list[str]:
-    """The scopes that can mean something for this user: a scope cuts a token's rights, and gives none."""
-    powers = access.powers(request)
-    useful = {
-        "publish": powers.is_publisher,
-        "release": powers.is_publisher or powers.is_approver,
-        "traces:read": powers.reads_some_traces,
-        "evaluations:write": powers.is_publisher,
-        "admin": powers.is_admin,
+def _show_settings(request: HttpRequest, agent: Agent, *, status: int = 200, **forms: Any) -> HttpResponse:
+    """The page; a form that was sent comes back with what is wrong in it."""
+    teams = _teams(request).exclude(pk=agent.team_id)
+    context = {
+        "agent": agent,
+        "form": LimitsForm(skills=visible_skills(access.powers(request)), agent=agent),
+        "transfer_form": AgentTransferForm(teams=teams),
+        "retire_form": RetireForm(agent=agent),
+        "may_transfer": bool(teams),
+        **forms,
     }
-    return [scope for scope in USER_SCOPES if useful.get(scope, True)]
+    return render(request, "agents/agent_settings.html", context, status=status)
 
 
 def _teams(request: HttpRequest) -> QuerySet[Team]:
     """The teams whose agents this user manages."""
     powers = access.powers(request)
     return Team.objects.all() if powers.is_admin else teams_to_publish_for(powers)
-
-
-def _later(*moments: datetime | None) -> datetime | None:
-    return max((moment for moment in moments if moment), default=None)
 
 
 def _environments_of(agent: Agent) -> list[Environment]:
