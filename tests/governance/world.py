@@ -1,0 +1,358 @@
+"""A small catalog in which anything may happen to releases, and what holds of it whatever happened.
+
+`test_release_machine` lets hypothesis choose what happens, and then several threads at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+from catalog import degradations, delegations, environments, lifecycle, resolution
+from catalog.access import NotAllowed, powers_of
+from catalog.canaries import Plan, plan_of
+from catalog.journal import check_chain
+from catalog.models import (
+    Approval,
+    Delegation,
+    Environment,
+    Override,
+    Release,
+    Role,
+    Skill,
+    State,
+    Transition,
+    User,
+    Version,
+)
+from catalog.releases import NotCleared, WrongState
+from catalog.snapshots import compile_snapshot
+from catalog.transitions import SERVING
+from governance import approvals, rollouts
+from governance.approvals import NoSuchGate, NotConfirmed
+from governance.gates import policy_of, subject_of
+from governance.policy import needs_of
+from tests import cast as crew
+from tests import make
+
+# What somebody who is late, or may not, is told; anything else is a fault.
+REFUSALS = (
+    *(WrongState, NotAllowed, NotCleared, NotConfirmed, NoSuchGate),
+    *(delegations.NotLendable, degradations.BadFallback),
+)
+PLANS = (
+    Plan(),
+    Plan(percent=20),
+    Plan(percent=5, steps=(5, 40, 100), soak_minutes=60),
+    Plan(percent=0, agents=("front-desk",)),
+)
+POLICIES: tuple[Mapping[str, Any], ...] = (
+    {"needs_evaluation": True},
+    {"needs_evaluation": False},
+    {"highest_risk": "medium"},
+    {"highest_risk": "high"},
+    {"permissions": []},
+    {"permissions": ["network"]},
+    {"outside_approval": True},
+    {"outside_approval": False},
+    {"approvals_low": 2},
+    {"approvals_low": 1},
+    {"lowest_stability": "experimental"},
+    {"lowest_stability": "stable"},
+)
+PEOPLE = ("ines", "nora", "mara", "otto", "lena", "ada")
+SERVED = {State.LIVE, State.CANARY}
+
+
+class World:
+    """Two skills, their versions, two environments and six people; every action may be refused."""
+
+    def __init__(self) -> None:
+        cast = self.cast = make.cast()
+        make.grant(cast.ines, Role.APPROVER)
+        make.grant(cast.nora, Role.PUBLISHER, team=cast.payments)
+        make.grant(cast.nora, Role.APPROVER, may_override=True)
+        cast.mara.grants.update(may_override=True)
+        make.agent(team=cast.payments)
+        make.version("alpha", cast=cast)
+        make.version("alpha", "1.1.0", cast=cast, body="1.1\n", risk_level="high")
+        make.version("alpha", "1.2.0", cast=cast, body="1.2\n", stability="experimental")
+        make.version("beta", cast=cast, publisher=cast.nora, permissions=("network",), risk_level="medium")
+        self.ticks = count(1)
+        self.numbers = count(1)
+
+    def now(self) -> datetime:
+        """A time after every one before; a proposal outlives some hundred of them."""
+        return make.NOW + timedelta(minutes=20 * next(self.ticks))
+
+    def user(self, who: int) -> User:
+        """Somebody."""
+        user: User = getattr(self.cast, PEOPLE[who % len(PEOPLE)])
+        return user
+
+    def release(self, which: int) -> Release:
+        """Some release, the newer ones more often; WrongState where there is none."""
+        found = list(Release.objects.order_by("-proposed_at", "-pk").select_related("environment")[:8])
+        if not found:
+            raise WrongState("There is none.")
+        return found[which % len(found)]
+
+    def version(self, which: int) -> Version:
+        """Some version, the newer ones more often."""
+        found = list(Version.objects.order_by("-published_at", "-pk").select_related("skill__team")[:6])
+        return found[which % len(found)]
+
+    def environment(self, which: int) -> Environment:
+        """Staging or production."""
+        return make.environment(("staging", "production")[which % 2])
+
+
+Action = Callable[[World, int, int, int], Any]
+
+
+def _on_release(act: Callable[..., Release], **fields: Callable[[int], Any]) -> Action:
+    """An action on a release; `fields` are made from the last number."""
+
+    def do(world: World, which: int, who: int, more: int) -> Any:
+        told = {name: make_field(more) for name, make_field in fields.items()}
+        release = world.release(which)
+        if "confirm" in told:
+            told["confirm"] = release.skill.name
+        if "percent" in told and not plan_of(release.canary).has_cohort and told["percent"] is not None:
+            told["percent"] = max(told["percent"], 1)
+        return act(release=release, actor=crew.actor(world.user(who)), now=world.now(), **told)
+
+    return do
+
+
+def propose(world: World, which: int, who: int, more: int) -> Any:
+    """Ines or Nora, mostly, proposes some version."""
+    actor = crew.actor(world.user(who % 2 if more % 5 else who))
+    where, plan = world.environment(more), PLANS[more // 2 % len(PLANS)]
+    return approvals.propose(
+        version=world.version(which), environment=where, actor=actor, plan=plan, now=world.now()
+    )
+
+
+def publish(world: World, which: int, who: int, more: int) -> Any:
+    """Another version of alpha."""
+    number = f"2.{next(world.numbers)}.0"
+    publisher = world.user(who % 2)
+    risk = ("low", "medium", "high")[more % 3]
+    return make.version(
+        "alpha",
+        number,
+        cast=world.cast,
+        publisher=publisher,
+        body=f"{number}\n",
+        risk_level=risk,
+        now=world.now(),
+    )
+
+
+def mark(world: World, which: int, who: int, more: int) -> Any:
+    """A version is deprecated, yanked or revoked."""
+    verb = (lifecycle.deprecate, lifecycle.yank, lifecycle.revoke)[more % 3]
+    actor = crew.actor(world.user(who))
+    return verb(version=world.version(which), actor=actor, reason="Found out.", now=world.now())
+
+
+def delete(world: World, which: int, who: int, more: int) -> Any:
+    """Beta is deleted."""
+    skill = Skill.objects.get(folder="beta")
+    return lifecycle.delete_skill(
+        skill=skill, actor=crew.actor(world.user(who)), reason="Old.", now=world.now()
+    )
+
+
+def risk(world: World, which: int, who: int, more: int) -> Any:
+    """A scan finds another risk."""
+    found = ("low", "medium", "high")[more % 3]
+    return Version.objects.filter(pk=world.version(which).pk).update(suggested_risk=found)
+
+
+def policy(world: World, which: int, who: int, more: int) -> Any:
+    """The administrator changes the policy of an environment."""
+    terms = POLICIES[more % len(POLICIES)]
+    return environments.change_environment(
+        environment=world.environment(which), terms=terms, actor=crew.actor(world.cast.ada), now=world.now()
+    )
+
+
+def lend(world: World, which: int, who: int, more: int) -> Any:
+    """Somebody lends their rights."""
+    giver, now = world.user(who), world.now()
+    return delegations.lend(
+        giver=giver,
+        taker=world.user(which),
+        actor=crew.actor(giver),
+        ends_at=now + timedelta(hours=1 + more),
+        reason="Away.",
+        now=now,
+    )
+
+
+def take_back(world: World, which: int, who: int, more: int) -> Any:
+    """A loan is ended."""
+    found = list(Delegation.objects.filter(ended_at=None).order_by("pk"))
+    if not found:
+        return None
+    actor = crew.actor(world.cast.ada)
+    return delegations.end_delegation(delegation=found[which % len(found)], actor=actor, now=world.now())
+
+
+def degrade(world: World, which: int, who: int, more: int) -> Any:
+    """A skill is switched off, or on again."""
+    skill, actor = world.version(which).skill, crew.actor(world.user(who))
+    if more % 2:
+        return degradations.restore(skill=skill, actor=actor, reason="Well again.", now=world.now())
+    return degradations.degrade(skill=skill, actor=actor, reason="Harmful.", now=world.now())
+
+
+def _share(more: int) -> int:
+    return (0, 1, 30, 60, 99, 100)[more % 6]
+
+
+def _share_or_none(more: int) -> int | None:
+    return (None, 0, 25, 100)[more % 4]
+
+
+def _reason(more: int) -> str:
+    return f"Because of {more}."
+
+
+def _gate(more: int) -> str:
+    return ("stability", "evaluation", "risk", "permissions", "dependencies")[more % 5]
+
+
+ACTIONS: Mapping[str, Action] = {
+    "propose": propose,
+    "approve": _on_release(approvals.approve, confirm=str),
+    "reject": _on_release(approvals.reject, reason=_reason),
+    "withdraw": _on_release(approvals.withdraw),
+    "start": _on_release(rollouts.start, percent=_share_or_none),
+    "advance": _on_release(rollouts.advance, percent=_share),
+    "halt": _on_release(rollouts.halt, reason=_reason),
+    "resume": _on_release(rollouts.resume, percent=_share_or_none),
+    "roll_back": _on_release(rollouts.roll_back, reason=_reason),
+    "override": _on_release(approvals.override, gate=_gate, reason=_reason),
+    "break_glass": _on_release(rollouts.break_glass, reason=_reason),
+    "move_due": lambda world, which, who, more: rollouts.move_due(now=world.now()),
+    "expire": lambda world, which, who, more: approvals.expire_proposals(now=world.now()),
+    "publish": publish,
+    "mark": mark,
+    "delete": delete,
+    "risk": risk,
+    "policy": policy,
+    "lend": lend,
+    "take_back": take_back,
+    "degrade": degrade,
+}
+
+
+def do(world: World, action: str, which: int, who: int, more: int) -> str:
+    """Let it happen, or be refused; answers which."""
+    try:
+        ACTIONS[action](world, which, who, more)
+    except REFUSALS as refusal:
+        return type(refusal).__name__
+    return "done"
+
+
+def check_world(seen: set[int] | None = None) -> None:
+    """Everything that holds at any time; `seen` are the ids of transitions that were looked at before.
+
+    With `seen`, what is new is held against the policy of now as well: nothing else has changed since.
+    """
+    releases = list(
+        Release.objects.select_related("environment", "skill", "version").prefetch_related(
+            "transitions", "approvals", "overrides"
+        )
+    )
+    _check_one_of_each(releases)
+    for release in releases:
+        _check_numbers(release)
+        _check_four_eyes(release)
+    if seen is not None:
+        _check_new(seen)
+    for environment in Environment.objects.all():
+        _check_feed(environment, {one.pk: one for one in releases if one.environment_id == environment.pk})
+    assert check_chain().intact
+
+
+def _check_one_of_each(releases: list[Release]) -> None:
+    for state in SERVED:
+        places = [(one.skill_id, one.environment_id) for one in releases if one.state == state]
+        assert len(places) == len(set(places)), places
+
+
+def _check_numbers(release: Release) -> None:
+    """Transitions follow one another without a gap; state, share and schedule fit."""
+    rows: list[Transition] = list(release.transitions.all())
+    assert [row.n for row in rows] == list(range(1, len(rows) + 1)), release
+    assert [row.from_state for row in rows] == ["", *(row.to_state for row in rows[:-1])]
+    assert rows[-1].to_state == release.state
+    least = 0 if plan_of(release.canary).has_cohort else 1
+    shares = {State.LIVE: range(100, 101), State.CANARY: range(least, 100), State.HALTED: range(least, 100)}
+    assert release.percent in shares.get(State(release.state), range(1)), (release.state, release.percent)
+    assert release.next_step_at is None or release.state == State.CANARY
+    assert release.previous_id != release.version_id
+
+
+def _check_four_eyes(release: Release) -> None:
+    """Nobody who proposed or published approved or overrode; no person and no right counts twice."""
+    near = {release.proposer_id, release.version.publisher_id}
+    given: list[Approval] = list(release.approvals.all())
+    answered: list[Override] = list(release.overrides.all())
+    assert not near & {person for one in given for person in (one.user_id, one.right_of_id)}
+    assert not near & {one.user_id for one in answered}
+    held = [one for one in given if one.voided_at is None]
+    assert len({one.user_id for one in held}) == len({one.right_of_id for one in held}) == len(held)
+
+
+def _check_new(seen: set[int]) -> None:
+    """Whatever began to be served since had the approvals that the policy asks for, unless glass was broken."""
+    fresh = Transition.objects.exclude(pk__in=seen).select_related("release__version", "release__environment")
+    for row in fresh:
+        seen.add(row.pk)
+        if row.action in {"start", "advance", "resume"}:
+            release = row.release
+            needed = needs_of(policy_of(release.environment), subject_of(release.version)).approvals
+            assert len(row.clearance["approvals"]) >= needed, (release, row.clearance)
+        if row.action in {"break_glass", "override"} and row.actor is not None:
+            powers = powers_of(row.actor, now=row.created_at)
+            assert powers.may_break_glass(row.release)
+
+
+def _check_feed(environment: Environment, releases: Mapping[Any, Release]) -> None:
+    """What is served was cleared for that environment and these bytes, past open gates, and is not taken back."""
+    resolution.forget_cached()
+    slots = compile_snapshot(environment.pk).slots.values()
+    served = {one.release_id for slot in slots for one in (slot.stable, slot.candidate) if one is not None}
+    for key in served:
+        release = releases[key]
+        assert release.state in SERVED
+        assert (release.version.yanked_at, release.version.revoked_at) == (None, None)
+        assert release.skill.deleted_at is None
+        row = next(one for one in reversed(release.transitions.all()) if one.action in SERVING)
+        told = row.clearance
+        assert (told["environment"], told["bundle_sha256"]) == (
+            environment.name,
+            release.version.bundle_sha256,
+        )
+        assert told["gates"]
+        assert all(gate["passed"] or gate["overridden"] for gate in told["gates"]), told["gates"]
+        hard = [gate for gate in told["gates"] if gate["name"] in {"permissions", "risk"}]
+        assert len(hard) == 2
+        assert all(gate["passed"] for gate in hard)
+        forced = any(one.action == "break_glass" for one in release.transitions.all())
+        assert forced or told["approvals"], release
+    shown = {
+        one.pk
+        for one in releases.values()
+        if one.state in SERVED
+        and not (one.version.yanked_at or one.version.revoked_at or one.skill.deleted_at)
+    }
+    assert served == shown
