@@ -23,6 +23,8 @@ from catalog.models import Delegation, Environment, Grant, Role, Team, User
 
 LONGEST = timedelta(days=90)
 LATEST_START = timedelta(days=365)
+# Clocks differ, and forms name minutes: what began so shortly ago begins now.
+JUST_NOW = timedelta(minutes=1)
 
 
 class NotLendable(ValueError):
@@ -64,7 +66,7 @@ def lend(
     It begins now or later and lasts at most 90 days. Raises NotLendable, and NotAllowed for all but
     the giver.
     """
-    begin = starts_at or now
+    begin = now if starts_at and now - JUST_NOW <= starts_at < now else starts_at or now
     if not reason.strip():
         raise NotLendable("reason", "Give a reason; it is kept in the audit log.")
     _check_time(begin, ends_at, now)

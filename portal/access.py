@@ -12,14 +12,17 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
-from catalog.access import Powers, powers_of
+from catalog.access import NotAllowed, Powers, powers_of
+from catalog.delegations import visible_delegations
 from catalog.journal import Actor
 from catalog.models import (
     Agent,
     Appeal,
+    Delegation,
     Environment,
     Release,
     Skill,
+    Team,
     Token,
     User,
     Version,
@@ -153,6 +156,49 @@ def token_read(request: HttpRequest, token_id: UUID) -> Token:
     if token is None:
         raise NotFound(_("There is no such token"))
     return token
+
+
+def team_read(slug: str) -> Team:
+    """The team by its slug; everybody who is signed in knows the teams."""
+    team = Team.objects.filter(slug=slug).first()
+    if team is None:
+        raise NotFound(_("There is no team called %(name)s") % {"name": slug[:100]})
+    return team
+
+
+def person_read(username: str) -> User:
+    """The account by its user name. The caller has asked whether the user may know of it."""
+    person = User.objects.filter(username=username).first()
+    if person is None:
+        raise NotFound(_("There is nobody called %(name)s") % {"name": username[:100]})
+    return person
+
+
+def delegation_read(request: HttpRequest, delegation_id: UUID) -> Delegation:
+    """The delegation, of those that the user gave or took."""
+    row = visible_delegations(powers(request)).filter(pk=delegation_id).first()
+    if row is None:
+        raise NotFound(_("There is no such delegation"))
+    return row
+
+
+def person(request: HttpRequest) -> User:
+    """The account that is signed in."""
+    if not isinstance(request.user, User):
+        raise NotAllowed(_("Sign in first."))
+    return request.user
+
+
+def known_people(most: int) -> list[tuple[str, str]]:
+    """User name and name of up to so many people who can sign in, to choose from."""
+    people = User.objects.filter(is_active=True).order_by("username")[:most]
+    return [(one.username, str(one)) for one in people]
+
+
+def ask_administrator(request: HttpRequest, refusal: str) -> None:
+    """Raise NotAllowed with the refusal for all but administrators."""
+    if not powers(request).is_admin:
+        raise NotAllowed(refusal)
 
 
 def near_names(skills: QuerySet[Skill], name: str) -> tuple[str, ...]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from unicodedata import normalize
 
+from django.contrib import messages
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -17,13 +20,17 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
-from catalog.models import Environment, Grant
-from portal import counters
+from catalog.delegations import as_loans, open_delegations
+from catalog.models import Delegation, Environment, Grant
+from catalog.people import Link, LinkUsed, choose_password, read_link
+from portal import access, counters
 from portal.forms.accounts import SignInForm
+from portal.forms.people import ChoosePasswordForm
 
 TRIES = 10
 # Two windows of the clock count, so that five minutes without a try are always enough.
 TRIES_SECONDS = 150
+MOST_LOANS = 50
 
 
 @sensitive_post_parameters("password")
@@ -61,15 +68,44 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("sign-in")
 
 
+@sensitive_post_parameters("new_password1", "new_password2")
+@never_cache
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def welcome(request: HttpRequest, uid: str, token: str) -> HttpResponse:
+    """Choose a password by a link, which ends it, and be signed in; every link that is none reads the same."""
+    link = Link(uid, token)
+    try:
+        person = read_link(link)
+        form = ChoosePasswordForm(person, request.POST if request.method == "POST" else None)
+        if request.method == "POST" and form.is_valid():
+            password, origin = form.cleaned_data["new_password1"], access.actor(request).origin
+            login(request, choose_password(link=link, password=password, origin=origin, now=timezone.now()))
+            messages.success(request, _("Welcome. This is the catalog; your profile says what you may do."))
+            return redirect("skill-list")
+    except LinkUsed:
+        return render(request, "accounts/welcome.html", {}, status=410)
+    status = 422 if request.method == "POST" else 200
+    return render(request, "accounts/welcome.html", {"form": form, "person": person}, status=status)
+
+
 @require_safe
 def profile(request: HttpRequest) -> HttpResponse:
-    """Who I am, and what I may do where, in words."""
+    """Who I am, and what I may do where, in words; lent rights too."""
+    me, now = request.user.pk, timezone.now()
     grants = (
-        Grant.objects.filter(user=request.user.pk)
-        .select_related("team", "environment")
-        .order_by("role", "team__name")
+        Grant.objects.filter(user=me).select_related("team", "environment").order_by("role", "team__name")
     )
-    return render(request, "accounts/profile.html", {"grants": grants})
+    mine = Delegation.objects.filter(open_delegations(now)).filter(Q(giver=me) | Q(taker=me))
+    rows = mine.select_related("giver", "taker", "team", "environment").order_by("ends_at")
+    loans = [loan for loan in as_loans(list(rows[:MOST_LOANS]), now=now) if loan.state == "running"]
+    context = {
+        "grants": grants,
+        "teams": sorted({grant.team for grant in grants if grant.team}, key=str),
+        "lent": [loan for loan in loans if loan.row.giver_id == me],
+        "borrowed": [loan for loan in loans if loan.row.taker_id == me and loan.lent],
+    }
+    return render(request, "accounts/profile.html", context)
 
 
 @require_POST
