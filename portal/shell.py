@@ -16,7 +16,9 @@ from django.utils.translation import gettext as _
 
 from catalog.access import Powers
 from catalog.models import Environment, Role
+from governance.notices import count_unread
 from portal import access
+from portal.telling import MOST_COUNTED, count_text
 from portal.waiting import count_waiting
 
 MOST_SHOWN = 99
@@ -89,6 +91,11 @@ class Shell:
         return "" if not count else f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count)
 
     @cached_property
+    def unread(self) -> str:
+        """How many notices the user has not read, counted up to a limit."""
+        return count_text(count_unread(self.powers, most=MOST_COUNTED))
+
+    @cached_property
     def navigation(self) -> tuple[Group, ...]:
         """The groups of links to what the user may use."""
         powers = self.powers
@@ -105,7 +112,17 @@ class Shell:
         groups.append(
             (_("Govern"), [self._link(_("Environments"), "shield", "environment-list", "environment-")])
         )
+        groups.append((_("Organisation"), self._people()))
         return tuple(Group(title, tuple(links)) for title, links in groups)
+
+    def _people(self) -> list[Link]:
+        """Teams for everyone; delegations for whoever approves, by a lent right too; accounts for administrators."""
+        links = [self._link(_("Teams"), "user", "team-list", "team-")]
+        if self.powers.is_approver or self.powers.is_admin:
+            links.append(self._link(_("Delegations"), "clock", "delegation-list", "delegation-"))
+        if self.powers.is_admin:
+            links.append(self._link(_("People"), "key", "person-list", "person-"))
+        return links
 
     def _link(self, title: str, icon: str, name: str, *prefixes: str, count: str | None = None) -> Link:
         match = self.request.resolver_match
