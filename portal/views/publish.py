@@ -94,7 +94,7 @@ def _judge(request: HttpRequest, form: PublishForm, *, dry_run: bool) -> UploadR
 
 
 def _status_of(form: PublishForm) -> int:
-    return 403 if form.is_foreign else 422
+    return 403 if form.is_foreign or not form.may_publish else 422
 
 
 def _go_to_version(request: HttpRequest, report: BundleReport) -> HttpResponse:
