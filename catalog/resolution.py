@@ -16,12 +16,14 @@ from uuid import UUID
 from catalog.bundles.files import MIB
 from catalog.caches import Bounded, Fresh, forget_everything
 from catalog.models import Environment
-from catalog.offers import Offer, tell_arms
+from catalog.offers import Offer
 from catalog.profiles import Limits, Profile, read_profile
 from catalog.snapshots import Served, Snapshot, compile_snapshot
 
 # "Within two seconds" (architecture, Feed): a second for the token, a second for the revision.
 FRESH_SECONDS = 1.0
+# A proxy refuses an answer whose headers take more than a few kilobytes.
+LONGEST_ASSIGNMENT = 2000
 # Comparing is slow; of so many names the alike ones are good enough.
 MOST_COMPARED = 500
 
@@ -40,14 +42,10 @@ class Unknown(Exception):
 
 @dataclass(frozen=True)
 class Feed:
-    """What callers of the same limits, in the same arms, are served.
-
-    `arms` maps the folder of each gray release to stable or candidate.
-    """
+    """What callers of the same limits, in the same arms, are served; `chosen` is what others are not."""
 
     offer: Offer
-    served: Mapping[str, Served]
-    arms: Mapping[str, str]
+    chosen: Mapping[str, Served]
     etag: str
 
     @property
@@ -78,12 +76,29 @@ class Feed:
     @property
     def body(self) -> bytes:
         """The answer that lists all of it."""
-        return _bodies.get((self.offer, self.etag), lambda: self.offer.render(self.served))
+        return _bodies.get((self.offer, self.etag), lambda: self.offer.render(self.chosen))
+
+    @cached_property
+    def served(self) -> Mapping[str, Served]:
+        """All of it by folder name, dependencies first."""
+        return self.offer.serve(self.chosen)
+
+    @property
+    def arms(self) -> Mapping[str, str]:
+        """Stable or candidate, by the folder of each gray release."""
+        return dict(self.offer.arms_in(self.chosen))
 
     @cached_property
     def assignment(self) -> str:
-        """The arms, as a header tells them."""
-        return tell_arms(self.arms)
+        """The arms as a header tells them, sorted by folder name; cut where it would grow too long."""
+        told: list[str] = []
+        left = LONGEST_ASSIGNMENT
+        for folder, arm in self.offer.arms_in(self.chosen):
+            left -= len(folder) + len(arm) + 3
+            if left < 0:
+                return ", ".join([*told, "..."])
+            told.append(f"{folder}={arm}")
+        return ", ".join(told)
 
     @cached_property
     def advertised(self) -> tuple[Served, ...]:
@@ -95,7 +110,7 @@ class Feed:
     @cached_property
     def counted_ids(self) -> tuple[tuple[str, ...], ...]:
         """The ids of all, as reads are counted: those that callers in all arms are served, and the others."""
-        return self.offer.fixed_ids, self.offer.moving_ids(self.served)
+        return self.offer.fixed_ids, self.offer.moving_ids(self.chosen)
 
     @cached_property
     def advertised_ids(self) -> tuple[str, ...]:
@@ -164,9 +179,7 @@ def _offer_to(snapshot: Snapshot, profile: Profile) -> Offer:
 
 
 def _put_together(offer: Offer, arms: bytes) -> Feed:
-    served = offer.serve(arms)
-    told = {one.folder: served[one.folder].arm for one in offer.gray if one.folder in served}
-    return Feed(offer=offer, served=served, arms=told, etag=offer.tag(arms))
+    return Feed(offer=offer, chosen=offer.choose(arms), etag=offer.tag(arms))
 
 
 _snapshots = Fresh(_read_snapshot, seconds=FRESH_SECONDS)
@@ -176,5 +189,7 @@ _offers: Bounded[tuple[UUID, int, Limits, frozenset[str]], Offer] = Bounded(
 )
 _offers_to: Bounded[tuple[UUID, int, Profile], Offer] = Bounded(lambda offer: 1000, most=8 * MIB)
 _arms: Bounded[tuple[Offer, str], bytes] = Bounded(lambda arms: 1000 + len(arms), most=16 * MIB)
-_feeds: Bounded[tuple[Offer, bytes], Feed] = Bounded(lambda feed: 1000 + 120 * len(feed.offer), most=32 * MIB)
+_feeds: Bounded[tuple[Offer, bytes], Feed] = Bounded(
+    lambda feed: 2000 + feed.offer.weight // 10, most=32 * MIB
+)
 _bodies: Bounded[tuple[Offer, str], bytes] = Bounded(len, most=32 * MIB)

@@ -33,30 +33,30 @@ NOBODY = Cohort()
 class Draw:
     """A gray release as one kind of caller meets it: the places below `below` get the candidate.
 
-    `prefix` is what is hashed before the caller's key.
+    `begun` is the hash of what is the same for all callers; it is copied, never added to.
     """
 
-    prefix: bytes
+    begun: blake2b
     below: int
 
 
-NO_CHANCE = Draw(b"", 0)
+NO_CHANCE = Draw(blake2b(), 0)
 
 
-def draw_of(*, seed: str, skill: str, environment: str, percent: int, named: bool) -> Draw:
+def draw_of(*, seed: str, skill: str, environment: str, percent: int, named: bool = False) -> Draw:
     """The draw at this percentage; callers that the release names (`named`) get the candidate at any."""
-    return Draw(_prefix(seed, skill, environment), BUCKETS if named else _below(percent))
+    return Draw(_begin(seed, skill, environment), BUCKETS if named else _below(percent))
 
 
 def arms_of(draws: Iterable[Draw], *, key: str) -> bytes:
     """The arm of the caller with this key in each draw: a byte, 1 for the candidate and 0 for stable.
 
-    The same as `bucket_of` and `is_candidate` say of each; hundreds of draws are one request.
+    The same as `bucket_of` and `is_candidate` say of each; a request has hundreds of draws.
     """
     told = _encoded(key)
     return bytes(
         [
-            _bucket(draw.prefix + told) < draw.below if 0 < draw.below < BUCKETS else draw.below > 0
+            _place(draw.begun, told) < draw.below if 0 < draw.below < BUCKETS else draw.below > 0
             for draw in draws
         ]
     )
@@ -68,7 +68,7 @@ def bucket_of(*, seed: str, skill: str, environment: str, key: str) -> int:
     A keyless caller (key "") is the caller's to serve stable. Raising the percentage only ever
     moves callers from stable to candidate, since a place never changes (spec 4.3).
     """
-    return _bucket(_prefix(seed, skill, environment) + _encoded(key))
+    return _place(_begin(seed, skill, environment), _encoded(key))
 
 
 def is_candidate(*, bucket: int, percent: int, named: bool = False) -> bool:
@@ -83,13 +83,15 @@ def _below(percent: int) -> int:
     return percent * BUCKETS // 100
 
 
-def _prefix(seed: str, skill: str, environment: str) -> bytes:
-    return _encoded("\0".join((seed, skill, environment, "")))
+def _begin(seed: str, skill: str, environment: str) -> blake2b:
+    return blake2b(_encoded("\0".join((seed, skill, environment, ""))), digest_size=8)
+
+
+def _place(begun: blake2b, key: bytes) -> int:
+    state = begun.copy()
+    state.update(key)
+    return int.from_bytes(state.digest()) % BUCKETS
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _bucket(hashed: bytes) -> int:
-    return int.from_bytes(blake2b(hashed, digest_size=8).digest()) % BUCKETS

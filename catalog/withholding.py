@@ -64,7 +64,7 @@ def account_for(agent: Agent, environment: Environment) -> Account:
     profile = read_profile(agent.pk)
     named = frozenset(one for one in snapshot.gray if profile.is_named_by(snapshot.slots[one].cohort))
     offer = Offer(snapshot, profile.limits, named)
-    served = offer.serve(offer.arms_of(str(agent.pk)))
+    served = offer.serve(offer.choose(offer.arms_of(str(agent.pk))))
     usable = sum(1 for one in served.values() if one.item["available"])
     broken = [
         Withheld(one.folder, one.name, one.version, Cause.UNAVAILABLE, one.item["unavailable_reason"])
