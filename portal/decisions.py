@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,12 +10,24 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from catalog.access import Powers
+from catalog.clearance import Gate
 from catalog.journal import Actor
 from catalog.models import Release, State
 from catalog.releases import STARTS_FROM
+from catalog.transitions import WrongState, refuse_overdue, refuse_withdrawn
 from governance import approvals, rollouts
 from governance.clearing import Review
-from governance.refusals import VOIDED, why_not_decide
+from governance.policy import HARD_GATES
+from governance.refusals import (
+    VOIDED,
+    hard_gates,
+    why_not_break_glass,
+    why_not_decide,
+    why_not_override,
+    why_not_serve,
+    why_not_stop,
+)
+from portal.decision_texts import Texts, texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +44,18 @@ ACTIONS: Mapping[str, Act] = {
     "approve": Act(approvals.approve, ("note", "confirm")),
     "start": Act(rollouts.start, ("percent",)),
     "advance": Act(rollouts.advance, ("percent",), needs=("percent",)),
+    "resume": Act(rollouts.resume, ("percent",)),
     "reject": Act(approvals.reject, ("reason",)),
     "withdraw": Act(approvals.withdraw, ("reason",)),
     "halt": Act(rollouts.halt, ("reason",)),
     "rollback": Act(rollouts.roll_back, ("reason",)),
+    "override": Act(approvals.override, ("gate", "reason"), needs=("gate",)),
+    "break_glass": Act(rollouts.break_glass, ("reason",)),
 }
-MAIN = frozenset({"approve", "start", "advance"})
-GRAVE = frozenset({"reject", "halt", "rollback"})
+# What moves a release on; what takes something away; what only a right of its own allows.
+MAIN = frozenset({"approve", "start", "advance", "resume"})
+GRAVE = frozenset({"reject", "halt", "rollback", "break_glass"})
+SPECIAL = frozenset({"override", "break_glass"})
 
 
 def perform(
@@ -50,16 +67,28 @@ def perform(
     return act.perform(release=release, actor=actor, now=now, **taken)
 
 
+def needs_confirmation(action: str, seen: Review) -> bool:
+    """Whether the action asks for the skill's name and the password of who does it (spec 4.2)."""
+    return action == "break_glass" or (action == "approve" and seen.needs.confirmation)
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One action: what its button says, what its dialog asks and explains, and why it is shut ("" where open)."""
+    """One action: what its button says, what its dialog asks and explains, and why it is shut ("" where open).
+
+    `gate` is the one that an override is for; `confirmed` whether name and password are asked for.
+    """
 
     action: str
-    title: str
-    question: str
-    explanation: str
-    keep: str
+    texts: Texts
     refusal: str
+    confirmed: bool = False
+    gate: str = ""
+
+    @property
+    def key(self) -> str:
+        """What tells it from the other actions of the page."""
+        return f"{self.action}-{self.gate}" if self.gate else self.action
 
     @property
     def allowed(self) -> bool:
@@ -68,135 +97,125 @@ class Offer:
 
     @property
     def grave(self) -> bool:
-        """Whether it takes something away and needs a reason."""
+        """Whether it takes something away."""
         return self.action in GRAVE
 
+    @property
+    def needs_reason(self) -> bool:
+        """Whether it cannot be done without a reason."""
+        return self.grave or self.action == "override"
 
-def offers(release: Release, powers: Powers, seen: Review) -> tuple[Offer, ...]:
-    """The actions that start from the release's state."""
-    return tuple(
-        _offer(action, release, _refusal(action, release, powers, seen))
-        for action in ACTIONS
-        if release.state in STARTS_FROM[action] and not (action == "approve" and _holds(release, seen))
+    @property
+    def special(self) -> bool:
+        """Whether it stands apart from the decision: a shut gate, an emergency."""
+        return self.action in SPECIAL
+
+
+def offers(
+    release: Release, powers: Powers, seen: Review, *, now: datetime, has_password: bool = True
+) -> tuple[Offer, ...]:
+    """The actions that start from the release's state; special ones only for who holds the right.
+
+    `has_password` says whether the user can confirm with one.
+    """
+    found = (
+        Offer(
+            action,
+            texts_of(action, release, gate),
+            _refusal(action, release, powers, seen, now) or _why_not_confirm(action, seen, has_password),
+            needs_confirmation(action, seen),
+            gate.name if gate else "",
+        )
+        for action, gate in _startable(release, powers, seen)
     )
+    return tuple(found)
+
+
+def _startable(release: Release, powers: Powers, seen: Review) -> Iterator[tuple[str, Gate | None]]:
+    """The actions that make sense now, an override once for each gate that somebody may answer for."""
+    for action in ACTIONS:
+        if release.state not in STARTS_FROM[action] or (action == "approve" and _holds(release, seen)):
+            continue
+        if action in SPECIAL and not powers.may_break_glass(release):
+            continue
+        if action == "override":
+            yield from ((action, gate) for gate in seen.shut if gate.name not in HARD_GATES)
+        elif action != "break_glass" or seen.shut or seen.lacks_approvals:
+            yield action, None
 
 
 def _holds(release: Release, seen: Review) -> bool:
     """Whether the release is approved and its approvals are not void."""
-    return release.state == State.APPROVED and len(seen.approvals) >= seen.needs.approvals
+    return release.state == State.APPROVED and not seen.lacks_approvals
 
 
 def why_not(found: tuple[Offer, ...]) -> tuple[str, ...]:
     """The reasons why actions are shut, each once; beside open ones those of the main step alone."""
-    told = [offer for offer in found if offer.refusal]
-    if any(offer.allowed for offer in found):
+    plain = [offer for offer in found if not offer.special]
+    told = [offer for offer in plain if offer.refusal]
+    if any(offer.allowed for offer in plain):
         told = [offer for offer in told if offer.action in MAIN]
     return tuple(dict.fromkeys(offer.refusal for offer in told))
 
 
 def is_open(release: Release) -> bool:
-    """Whether anything can still happen to the release by itself."""
-    return release.state in {State.PROPOSED, State.APPROVED, State.CANARY, State.LIVE}
+    """Whether anything can still be done with the release."""
+    return any(release.state in STARTS_FROM[action] for action in ACTIONS)
 
 
-def _refusal(action: str, release: Release, powers: Powers, seen: Review) -> str:
-    told = {"team": release.skill.team.name, "environment": release.environment.title}
-    if action in {"approve", "reject"}:
-        if action == "approve" and any(one.user_id == powers.user_id for one in seen.approvals):
-            return _("You have approved it; another approver has to as well.")
+def _refusal(action: str, release: Release, powers: Powers, seen: Review, now: datetime) -> str:
+    if action == "approve":
+        return why_not_decide(release, powers) or _why_not_again(seen, powers) or _gone(release, now)
+    if action == "reject":
         return why_not_decide(release, powers)
     if action == "withdraw":
         allowed = powers.may_withdraw(release)
-        return "" if allowed else _("Withdrawing needs the role publisher in %(team)s.") % told
+        text = _("Withdrawing needs the role publisher in %(team)s.")
+        return "" if allowed else text % {"team": release.skill.team.name}
     if action in {"halt", "rollback"}:
-        allowed = powers.may_stop(release)
-        text = _("Stopping it needs an approver for %(environment)s or a publisher in %(team)s.")
-        return "" if allowed else text % told
-    return _why_not_serve(action, release, powers, seen)
+        return why_not_stop(release, powers)
+    if action == "override":
+        return why_not_override(release, powers)
+    if action == "break_glass":
+        return why_not_break_glass(release, powers) or hard_gates(seen) or _gone(release, now)
+    return _why_not_serve(release, powers, seen, now)
 
 
-def _why_not_serve(action: str, release: Release, powers: Powers, seen: Review) -> str:
-    if not powers.may_start(release):
-        return why_not_decide(release, powers)
-    if release.state in VOIDED and len(seen.approvals) < seen.needs.approvals:
+def _why_not_again(seen: Review, powers: Powers) -> str:
+    """Why this user has no approval left to give."""
+    for one in seen.approvals:
+        if one.user_id == powers.user_id:
+            return _("You have approved it; another approver has to as well.")
+        if one.right_of_id == powers.user_id:
+            told = {"user": str(one.user)}
+            return _("%(user)s has approved it with your right; another approver has to as well.") % told
+    return ""
+
+
+def _gone(release: Release, now: datetime) -> str:
+    """Why neither the version nor the proposal can go on, "" where both can."""
+    try:
+        refuse_withdrawn(release.version)
+        refuse_overdue(release, now)
+    except WrongState as refusal:
+        return str(refusal)
+    return ""
+
+
+def _why_not_serve(release: Release, powers: Powers, seen: Review, now: datetime) -> str:
+    if refusal := why_not_serve(release, powers) or _gone(release, now):
+        return refusal
+    if release.state in VOIDED and seen.lacks_approvals:
         return VOIDED[State(release.state)]
     if seen.shut:
         return _("A gate is shut: %(gates)s.") % {"gates": " ".join(gate.detail for gate in seen.shut)}
     return ""
 
 
-def _offer(action: str, release: Release, refusal: str) -> Offer:
-    told = {
-        "version": release.version.version,
-        "environment": release.environment.title,
-        "skill": release.skill.name,
-        "before": release.previous.version if release.previous else "",
-        "percent": release.percent,
-    }
-    title, question, explanation, keep = (text % told for text in _texts(action, release))
-    return Offer(action, title, question, explanation, keep, refusal)
-
-
-def _texts(action: str, release: Release) -> tuple[str, str, str, str]:
-    """Button, heading of the dialog, its explanation, and the button that changes nothing."""
-    if action == "approve":
-        return (
-            _("Approve %(version)s for %(environment)s"),
-            _("Approve %(skill)s %(version)s for %(environment)s?"),
-            _("Your approval is for these bytes, this declaration and this environment."),
-            _("Not yet"),
-        )
-    if action == "reject":
-        return (
-            _("Reject %(version)s"),
-            _("Reject %(skill)s %(version)s?"),
-            _("It closes the proposal for good. Its proposer reads the reason."),
-            _("Keep the proposal"),
-        )
-    if action == "withdraw":
-        return (
-            _("Withdraw the proposal"),
-            _("Withdraw %(skill)s %(version)s?"),
-            _("It closes the proposal. The version can be proposed again."),
-            _("Keep the proposal"),
-        )
-    return _texts_of_serving(action, release)
-
-
-def _texts_of_serving(action: str, release: Release) -> tuple[str, str, str, str]:
-    if action == "start":
-        return (
-            _("Start %(version)s in %(environment)s"),
-            _("Serve %(skill)s %(version)s in %(environment)s?"),
-            _("Agents see it at their next poll. Less than 100 %% starts a canary."),
-            _("Not yet"),
-        )
-    if action == "advance":
-        return (
-            _("Change the canary's share"),
-            _("How many callers get %(version)s?"),
-            _("%(percent)s %% do now. At 100 %% it is live and replaces the version before."),
-            _("Keep %(percent)s %%"),
-        )
-    if action == "halt":
-        return (
-            _("Halt the canary"),
-            _("Halt the canary of %(version)s?"),
-            _("Every caller gets the live version again at the next poll."),
-            _("Keep the canary"),
-        )
-    if release.previous:
-        return (
-            _("Roll back to %(before)s"),
-            _("Roll back to %(skill)s %(before)s?"),
-            _("%(version)s is taken out of %(environment)s; new sessions get %(before)s at the next poll."),
-            _("Keep %(version)s"),
-        )
-    return (
-        _("Take %(version)s out"),
-        _("Take %(skill)s out of %(environment)s?"),
-        _(
-            "No version was live before %(version)s: agents in %(environment)s lose the skill at the next poll."
-        ),
-        _("Keep %(version)s"),
+def _why_not_confirm(action: str, seen: Review, has_password: bool) -> str:
+    if has_password or not needs_confirmation(action, seen):
+        return ""
+    return _(
+        "It is confirmed with your password, and your account has none here. "
+        "An administrator helps you to one, or somebody else with the right does it."
     )

@@ -8,27 +8,21 @@ from typing import Any, cast
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from catalog.canaries import Plan
 from catalog.models import Environment, Skill, Version
+from portal.forms.plans import PlanFields
 
 MOST_VERSIONS = 200
 LONGEST_REASON = 4000
+LONGEST_PASSWORD = 4096
 
 
-class ProposeForm(forms.Form):
-    """Which version goes where, to how many callers at first, and why."""
+class ProposeForm(PlanFields):
+    """Which version goes where, to which callers in which steps, and why."""
 
     use_required_attribute = False
 
     version = forms.ChoiceField(label=_("Version"))
     environment = forms.ChoiceField(label=_("Environment"))
-    percent = forms.IntegerField(
-        label=_("Share of callers at first, in percent"),
-        min_value=1,
-        max_value=100,
-        initial=100,
-        help_text=_("Less than 100 starts a canary; the rest keep the live version."),
-    )
     note = forms.CharField(
         label=_("Note"),
         required=False,
@@ -59,14 +53,20 @@ class ProposeForm(forms.Form):
             environment = environment or next(iter(self.environments.values()), None)
         return version, environment
 
-    @property
-    def plan(self) -> Plan:
-        """The plan of the rollout. Of a form that is valid."""
-        return Plan(percent=self.cleaned_data["percent"])
+    def clean(self) -> dict[str, Any]:
+        """Reads the plan for the chosen environment."""
+        cleaned = super().clean() or {}
+        environment = self.environments.get(cleaned.get("environment", ""))
+        if environment is not None:
+            self.read_plan(least_soak=environment.soak_minutes)
+        return cleaned
 
 
 class DecisionForm(forms.Form):
-    """What a decision needs beside the click; each action takes its part of it."""
+    """What a decision needs beside the click; each action takes its part of it.
+
+    `least` is the lowest share of callers that the release can have.
+    """
 
     use_required_attribute = False
 
@@ -74,12 +74,23 @@ class DecisionForm(forms.Form):
         label=_("Note"), required=False, max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 3})
     )
     confirm = forms.CharField(label=_("Name of the skill"), required=False, max_length=64)
+    password = forms.CharField(
+        label=_("Your password"),
+        required=False,
+        strip=False,
+        max_length=LONGEST_PASSWORD,
+        widget=forms.PasswordInput(render_value=False),
+    )
     reason = forms.CharField(
         label=_("Reason"),
         required=False,
         max_length=LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
-    percent = forms.IntegerField(
-        label=_("Share of callers, in percent"), required=False, min_value=1, max_value=100
-    )
+    gate = forms.CharField(required=False, max_length=64)
+
+    def __init__(self, *args: Any, least: int = 1, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["percent"] = forms.IntegerField(
+            label=_("Share of callers, in percent"), required=False, min_value=least, max_value=100
+        )

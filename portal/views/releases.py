@@ -11,24 +11,34 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import reswap, retarget, trigger_client_event
 
 from catalog.access import NotAllowed
-from catalog.models import Environment, Release, Skill
+from catalog.canaries import PlanWrong
+from catalog.comparison import compare
+from catalog.models import Environment, Release, Skill, State, Version
 from catalog.releases import NotCleared, WrongState
 from catalog.shortfalls import shortfalls
 from governance import approvals
+from governance.clearing import review
 from governance.gates import check_gates, policy_of, subject_of
+from governance.models import Notice
+from governance.notices import mark_read
 from governance.policy import needs_of
-from governance.refusals import ReasonMissing
-from portal import access
+from governance.refusals import ReasonMissing, need_reason
+from portal import access, confirming
 from portal.access import NotFound
-from portal.decisions import ACTIONS, perform
+from portal.decisions import ACTIONS, needs_confirmation, offers, perform
+from portal.deltas import reach_of
 from portal.forms.releases import DecisionForm, ProposeForm
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
-from portal.release_page import release_context, what_happened
+from portal.gradual import plan_words
+from portal.offered import callers_offered
+from portal.release_page import form_of, release_context, what_happened
+from portal.release_parts import GateRow
 from portal.shell import shell_of
 
 PAGE_SIZE = 50
@@ -53,19 +63,13 @@ def release_list(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def release_propose(request: HttpRequest, name: str) -> HttpResponse:
-    """Propose a version for an environment; `version`, `environment` and `note` may be in the address."""
+    """Propose a version for an environment; the fields of the form may be in the address."""
     skill = access.skill_read(request, name)
     environments = _environments(request, skill)
     if not environments:
         return render(request, "releases/release_propose.html", {"skill": skill}, status=403)
     if request.method != "POST":
-        initial = {
-            key: request.GET[key]
-            for key in ("version", "environment", "note", "percent")
-            if key in request.GET
-        }
-        form = ProposeForm(skill=skill, environments=environments, initial=initial)
-        return _show_proposal(request, skill, form)
+        return _show_proposal(request, skill, _form_of_address(request, skill, environments))
     form = ProposeForm(request.POST, skill=skill, environments=environments)
     version, environment = form.chosen()
     if not form.is_valid() or version is None or environment is None:
@@ -79,6 +83,9 @@ def release_propose(request: HttpRequest, name: str) -> HttpResponse:
             plan=form.plan,
             now=timezone.now(),
         )
+    except PlanWrong as wrong:
+        form.refuse(wrong)
+        return _show_proposal(request, skill, form, status=422)
     except REFUSALS as refusal:
         form.add_error(None, str(refusal))
         return _show_proposal(request, skill, form, status=_status_of(refusal))
@@ -86,38 +93,88 @@ def release_propose(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("release-detail", release.pk)
 
 
+def _form_of_address(request: HttpRequest, skill: Skill, environments: list[Environment]) -> ProposeForm:
+    """The form as the address fills it: judged where htmx asks what it would need, else as a start."""
+    if wants_part(request):
+        return ProposeForm(request.GET, skill=skill, environments=environments)
+    initial = {name: request.GET[name] for name in ProposeForm.base_fields if name in request.GET}
+    return ProposeForm(skill=skill, environments=environments, initial=initial)
+
+
 @require_safe
 def release_detail(request: HttpRequest, release_id: UUID) -> HttpResponse:
     """One release: its state, what it needs, what it reaches, and what this user can do."""
     release = access.release_read(request, release_id)
-    context = release_context(request, release, asked_diff=request.GET.get("diff", ""))
+    if request.method == "GET":
+        mark_read(Notice.objects.filter(user=request.user.pk, release=release), now=timezone.now())
+    asked = request.GET.get("diff", "")
+    context = release_context(request, release, now=timezone.now(), asked_diff=asked)
     if wants_part(request) and context["diff"]:
         return render(request, "releases/diff.html", context)
     return render(request, "releases/release_detail.html", context)
 
 
+@sensitive_post_parameters("password")
 @require_POST
 def release_act(request: HttpRequest, release_id: UUID, action: str) -> HttpResponse:
     """Do one thing with a release; what is missing comes back with its form, a lost race with the page."""
     if action not in ACTIONS:
         raise NotFound(_("There is no such action"))
     release = access.release_read(request, release_id)
-    form = DecisionForm(request.POST)
-    if "percent" in ACTIONS[action].needs and form.is_valid() and not form.cleaned_data["percent"]:
+    form = form_of(release, request.POST)
+    if "percent" in ACTIONS[action].needs and form.is_valid() and form.cleaned_data["percent"] is None:
         form.add_error("percent", _("Give the share of callers, 1 to 100."))
     if not form.is_valid():
         return _ask_again(request, release, action, form)
+    status = 422
     try:
+        _confirm(request, release, action, form)
         changed = perform(action, release, form.cleaned_data, actor=access.actor(request), now=timezone.now())
     except ReasonMissing as missing:
         form.add_error("reason", str(missing))
     except approvals.NotConfirmed as missing:
         form.add_error("confirm", str(missing))
+    except confirming.PasswordWrong as wrong:
+        form.add_error("password", str(wrong))
+        status = wrong.status
+    except approvals.NoSuchGate as refusal:
+        return _refuse(request, release_id, refusal)
     except REFUSALS as refusal:
         return _refuse(request, release_id, refusal)
     else:
         return _done(request, release_id, changed)
-    return _ask_again(request, release, action, form)
+    return _ask_again(request, release, action, form, status=status)
+
+
+@sensitive_variables("form")
+def _confirm(request: HttpRequest, release: Release, action: str, form: DecisionForm) -> None:
+    """The second confirmation of who may do it, where the action asks for one: first the name, then the password.
+
+    Raises NotConfirmed, ReasonMissing, PasswordWrong; and NotAllowed for an account without a password.
+    """
+    now, seen = timezone.now(), review(release)
+    if not needs_confirmation(action, seen):
+        return
+    able = confirming.has_password(request)
+    found = offers(release, access.powers(request), seen, now=now, has_password=able)
+    offer = next((one for one in found if one.action == action), None)
+    if offer is None or (offer.refusal and able):
+        return  # the domain refuses it, and says why
+    if offer.refusal:
+        raise NotAllowed(offer.refusal)
+    if form.cleaned_data["confirm"] not in {release.skill.name, release.skill.folder}:
+        raise approvals.NotConfirmed(_what_to_type(action, release))
+    if action == "break_glass":
+        need_reason(form.cleaned_data["reason"])
+    if not confirming.is_fresh(request, now=now):
+        confirming.confirm_password(request, form.cleaned_data["password"], now=now)
+
+
+def _what_to_type(action: str, release: Release) -> str:
+    told = {"name": release.skill.name, "environment": release.environment.title}
+    if action == "break_glass":
+        return _("Type %(name)s to break the glass in %(environment)s.") % told
+    return _("Type %(name)s to confirm a high-risk release to %(environment)s.") % told
 
 
 def _environments(request: HttpRequest, skill: Skill) -> list[Environment]:
@@ -140,11 +197,26 @@ def _show_proposal(
         "environment": environment,
     }
     if version and environment:
-        context["gates"] = check_gates(version, environment)
-        context["needs"] = needs_of(policy_of(environment), subject_of(version))
+        context |= _needed(form, version, environment)
+    if not wants_part(request):
+        context["offered"] = callers_offered(access.powers(request))
     if request.method == "POST":
         return render(request, "releases/release_propose.html", context, status=status)
     return render_part(request, "releases/release_propose.html", "needs", context)
+
+
+def _needed(form: ProposeForm, version: Version, environment: Environment) -> dict[str, object]:
+    """What the release would need, what it would change for callers, and how it would be served."""
+    live = version.skill.releases.filter(environment=environment, state=State.LIVE)
+    before = live.select_related("version").first()
+    changes = compare(before.version if before else None, version)
+    return {
+        "gates": [GateRow(gate.name, gate, (), None) for gate in check_gates(version, environment)],
+        "needs": needs_of(policy_of(environment), subject_of(version)),
+        "reach": changes,
+        "deltas": reach_of(changes).deltas,
+        "plan": plan_words(form.plan) if form.is_bound and form.is_valid() and form.plan else (),
+    }
 
 
 def _done(request: HttpRequest, release_id: UUID, changed: Release) -> HttpResponse:
@@ -152,30 +224,35 @@ def _done(request: HttpRequest, release_id: UUID, changed: Release) -> HttpRespo
     if not wants_part(request):
         return redirect("release-detail", release_id)
     fresh = access.release_read(request, release_id)
-    answer = _fragment(request, release_context(request, fresh, swapped=True))
+    answer = _fragment(request, release_context(request, fresh, now=timezone.now(), swapped=True))
     return trigger_client_event(answer, "release-changed")
 
 
 def _refuse(request: HttpRequest, release_id: UUID, refusal: Exception) -> HttpResponse:
     """The release as it is now, with why nothing was changed."""
     fresh = access.release_read(request, release_id)
-    context = release_context(request, fresh, refused=str(refusal), swapped=True)
+    context = release_context(request, fresh, now=timezone.now(), refused=str(refusal), swapped=True)
     if wants_part(request):
         return _fragment(request, context, status=_status_of(refusal))
     return render(request, "releases/release_detail.html", context, status=_status_of(refusal))
 
 
-def _ask_again(request: HttpRequest, release: Release, action: str, form: DecisionForm) -> HttpResponse:
+def _ask_again(
+    request: HttpRequest, release: Release, action: str, form: DecisionForm, *, status: int = 422
+) -> HttpResponse:
     """The form of the dialog with what is missing; without script the page with that form on top."""
-    context = release_context(request, release, form=form)
-    asked = next((offer for offer in context["offers"] if offer.action == action), None)
+    context = release_context(request, release, now=timezone.now(), form=form)
+    gate = str(request.POST.get("gate", ""))
+    found = (offer for offer in context["offers"] if offer.action == action)
+    asked = next((offer for offer in found if offer.gate in {"", gate}), None)
     if asked is None:
         return _refuse(request, release.pk, WrongState(_("This release is in another state by now.")))
     context["asked"] = asked
     if wants_part(request):
-        answer = render(request, "releases/act_form.html", {**context, "offer": asked}, status=422)
-        return reswap(retarget(answer, f"#form-{action}"), "outerHTML")
-    return render(request, "releases/release_detail.html", context, status=422)
+        template = "releases/canary_form.html" if action == "advance" else "releases/act_form.html"
+        answer = render(request, template, {**context, "offer": asked}, status=status)
+        return reswap(retarget(answer, f"#form-{asked.key}"), "outerHTML")
+    return render(request, "releases/release_detail.html", context, status=status)
 
 
 def _fragment(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
@@ -184,4 +261,6 @@ def _fragment(request: HttpRequest, context: dict[str, Any], *, status: int = 20
 
 
 def _status_of(refusal: Exception) -> int:
+    if isinstance(refusal, approvals.NoSuchGate):
+        return 422
     return 403 if isinstance(refusal, NotAllowed) else 409
