@@ -7,10 +7,11 @@ and given to `check_chain` to show that too.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from re import fullmatch
 from typing import Any
 
 from django.db import connection, transaction
@@ -81,7 +82,30 @@ def append(
     entry.hash = _hash(entry)
     entry.save(force_insert=True)
     JournalHead.objects.filter(pk=1).update(n=entry.n, hash=entry.hash)
+    _call_at_commit()
     return entry
+
+
+def call_after(call: Callable[[], None]) -> None:
+    """Have `call` called after each commit that wrote entries: in the writer's thread, so it must not wait.
+
+    What it misses, for the process may end right there, is still in the journal.
+    """
+    _called_after.append(call)
+
+
+_called_after: list[Callable[[], None]] = []
+
+
+def _call_at_commit() -> None:
+    """Once for each transaction; what was rolled back to a savepoint takes its call along."""
+    if all(waiting[1] is not _call_them for waiting in connection.run_on_commit):
+        transaction.on_commit(_call_them, robust=True)
+
+
+def _call_them() -> None:
+    for call in _called_after:
+        call()
 
 
 def lock_head() -> JournalHead:
@@ -93,6 +117,18 @@ def lock_head() -> JournalHead:
     if not connection.in_atomic_block:
         raise TransactionManagementError("The journal is written in the transaction of the change alone.")
     return JournalHead.objects.select_for_update(no_key=True).get(pk=1)
+
+
+class BadAnchor(ValueError):
+    """It is not a number, a colon and a hash."""
+
+
+def read_anchor(text: str) -> tuple[int, str]:
+    """A head as it is shown, n:hash, in its parts. Raises BadAnchor."""
+    n, _, head = text.strip().partition(":")
+    if not (n.isascii() and n.isdigit() and len(n) <= 18 and fullmatch("[0-9a-f]{64}", head)):
+        raise BadAnchor(text)
+    return int(n), head
 
 
 def read_head() -> tuple[int, str]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from catalog import jobs, rescans, upkeep
 from catalog.journal import Actor
-from governance import approvals, rollouts
+from governance import approvals, mail, notices, rollouts
 
 
 @shared_task
@@ -27,11 +27,15 @@ def sweep(**_: object) -> None:
 
 @shared_task
 def forget(**_: object) -> None:
-    """Once an hour: close proposals that nobody decided, and forget answered requests."""
+    """Once an hour: close proposals that nobody decided, and forget answered requests and old notices."""
     now = timezone.now()
 
     def work() -> dict[str, int]:
-        return {"expired": approvals.expire_proposals(now=now), "forgotten": upkeep.forget(now=now)}
+        return {
+            "expired": approvals.expire_proposals(now=now),
+            "forgotten": upkeep.forget(now=now),
+            "notices": notices.forget_old(now=now),
+        }
 
     jobs.run_once(name="forget", period=f"{now:%Y-%m-%dT%H}", work=work, clock=timezone.now)
 
@@ -40,6 +44,18 @@ def forget(**_: object) -> None:
 def steps(**_: object) -> None:
     """Each minute: move the canaries whose step has lasted long enough; each step is taken once."""
     rollouts.move_due(now=timezone.now())
+
+
+@shared_task
+def tell(**_: object) -> None:
+    """Soon after something was written, and each minute: make the notices of it."""
+    notices.spread(now=timezone.now())
+
+
+@shared_task
+def post(**_: object) -> None:
+    """Each minute: send the notices that are to go by mail."""
+    mail.send_due(now=timezone.now())
 
 
 # Well within the lease of a job: what is left is for the next hour.

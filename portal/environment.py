@@ -7,11 +7,15 @@ A value comes from the variable NAME, from the file that NAME_FILE names (for se
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 
 env = environ.FileAwareEnv()
 
@@ -97,3 +101,80 @@ def read_storage(*, var_dir: Path) -> dict[str, Any]:
     if not url.startswith("file:///"):
         raise ImproperlyConfigured("STORAGE_URL is not supported; give file:///folder.")
     return {"BACKEND": "catalog.blobs.BlobStorage", "OPTIONS": {"location": url.removeprefix("file://")}}
+
+
+def read_portal_url(hosts: Sequence[str], *, https: bool) -> str:
+    """The address in PORTAL_URL under which people reach the portal, without a slash at its end.
+
+    By default the first name of ALLOWED_HOSTS, on port 8000 without HTTPS. Raises ImproperlyConfigured.
+    """
+    text = str(env.str("PORTAL_URL", default="")).strip()
+    if not text:
+        named = (host.lstrip(".") for host in hosts if host not in {"", "*"})
+        host = next(named, "localhost")
+        return f"https://{host}" if https else f"http://{host}:8000"
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        fits = False
+    if not fits or parts.query or parts.fragment or parts.username or not text.isprintable() or " " in text:
+        raise ImproperlyConfigured(
+            "PORTAL_URL is no address of a site; give https://host or http://host:port."
+        )
+    return text.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """How mail is sent; without a host it is not. `tls` is from the first byte, `starttls` after a greeting."""
+
+    sender: str
+    host: str = ""
+    port: int = 25
+    user: str = ""
+    password: str = field(default="", repr=False)
+    starttls: bool = False
+    tls: bool = False
+
+
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
+
+
+def read_mail(portal_url: str) -> Mail:
+    """The server in EMAIL_URL and the sender in EMAIL_FROM, by default quartermaster@ the portal's host.
+
+    Raises ImproperlyConfigured.
+    """
+    sender = str(env.str("EMAIL_FROM", default="")) or f"quartermaster@{urlsplit(portal_url).hostname}"
+    if env.str("EMAIL_FROM", default="") and not _is_address(sender):
+        raise ImproperlyConfigured("EMAIL_FROM is no e-mail address; give name@host.")
+    url = str(env.str("EMAIL_URL", default="")).strip()
+    if not url:
+        return Mail(sender)
+    # smtps:// means STARTTLS to some and TLS from the first byte to others: it has to be said.
+    scheme = url.partition("://")[0]
+    try:
+        found = environ.Env.email_url_config(url) if scheme in MAIL_PORTS else {}
+    except (ImproperlyConfigured, ValueError):
+        found = {}
+    if not found.get("EMAIL_HOST"):
+        wanted = "smtp://, smtp+tls:// (STARTTLS) or smtp+ssl://, then user:password@host:port"
+        raise ImproperlyConfigured(f"EMAIL_URL is no address of a mail server; give {wanted}.")
+    return Mail(
+        sender,
+        found["EMAIL_HOST"],
+        found["EMAIL_PORT"] or MAIL_PORTS[scheme],
+        found["EMAIL_HOST_USER"] or "",
+        found["EMAIL_HOST_PASSWORD"] or "",
+        starttls=scheme == "smtp+tls",
+        tls=scheme == "smtp+ssl",
+    )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True

@@ -14,7 +14,9 @@ from portal.api.shapes import SHAPES
 from portal.environment import (
     env,
     read_database,
+    read_mail,
     read_number,
+    read_portal_url,
     read_secret,
     read_storage,
     read_switch,
@@ -212,6 +214,17 @@ CACHES = {
     ),
 }
 
+PORTAL_URL = read_portal_url(ALLOWED_HOSTS, https=HTTPS)
+# Without the address of a server no mail is sent.
+MAIL = read_mail(PORTAL_URL)
+MAIL_IS_ON = MAIL.host != ""
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL.sender
+
 CELERY_BROKER_URL = REDIS_URL or "spool://localhost"
 SPOOL_DIR = VAR_DIR / "broker"
 CELERY_TIMEZONE = "UTC"
@@ -227,6 +240,8 @@ CELERY_BEAT_SCHEDULE = {
     "forget": {"task": "governance.tasks.forget", "schedule": 60 * 60.0},
     "rescan": {"task": "governance.tasks.rescan", "schedule": 60 * 60.0},
     "steps": {"task": "governance.tasks.steps", "schedule": 60.0},
+    "tell": {"task": "governance.tasks.tell", "schedule": 60.0},
+    "post": {"task": "governance.tasks.post", "schedule": 60.0},
 }
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()

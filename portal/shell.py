@@ -16,9 +16,10 @@ from django.utils.translation import gettext as _
 
 from catalog.access import Powers
 from catalog.models import Environment, Role
+from catalog.switches import with_switches
 from governance.notices import count_unread
 from portal import access
-from portal.telling import MOST_COUNTED, count_text
+from portal.noticeboard import MOST_COUNTED, count_text
 from portal.waiting import count_waiting
 
 MOST_SHOWN = 99
@@ -64,7 +65,7 @@ class Shell:
     @cached_property
     def environments(self) -> list[Environment]:
         """Every environment, in its order."""
-        return list(Environment.objects.all()) if self.signed_in else []
+        return list(with_switches(Environment.objects.all())) if self.signed_in else []
 
     @cached_property
     def environment(self) -> Environment | None:
@@ -112,6 +113,8 @@ class Shell:
         groups.append(
             (_("Govern"), [self._link(_("Environments"), "shield", "environment-list", "environment-")])
         )
+        if powers.is_admin:
+            groups[-1][1].append(self._link(_("Audit log"), "log", "audit-log", "audit-log"))
         groups.append((_("Organisation"), self._people()))
         return tuple(Group(title, tuple(links)) for title, links in groups)
 

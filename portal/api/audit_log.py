@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog import journal
 from catalog.access import NotAllowed
-from catalog.models import JournalEntry
 from portal import access
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.fields import read_moment
 from portal.api.paging import page_of
+from portal.entries import Asked, filter_entries, show_entry
 
 
 @described(
@@ -24,9 +22,10 @@ from portal.api.paging import page_of
     problems=(400,),
     query={
         "actor": "A user's name, or system.",
-        "verb": "What was done, such as release.approve.",
-        "target": "What it was done to.",
+        "verb": "What was done, such as release.approve, or the first word of it.",
+        "target": "What it was done to, or its first words: a skill, for its versions and releases too.",
         "since": "The earliest time, RFC 3339.",
+        "until": "The first time that is not wanted any more.",
         **CURSOR,
     },
 )
@@ -34,13 +33,11 @@ from portal.api.paging import page_of
 def audit_log(request: Request) -> Response:
     """Who changed what."""
     _ask_admin(request)
-    rows, asked = JournalEntry.objects.all(), request.query_params
-    for name in ("actor", "verb", "target"):
-        if value := asked.get(name):
-            rows = rows.filter(**{name: value})
-    if since := asked.get("since"):
-        rows = rows.filter(at__gte=read_moment("since", since))
-    return Response(page_of(request, rows, key="-n", show=_show))
+    sent = request.query_params
+    moments = {name: read_moment(name, sent[name]) for name in ("since", "until") if sent.get(name)}
+    words = (sent.get(name, "") for name in ("actor", "verb", "target"))
+    rows = filter_entries(Asked(*words, moments.get("since"), moments.get("until")))
+    return Response(page_of(request, rows, key="-n", show=show_entry))
 
 
 @described(
@@ -67,17 +64,3 @@ def audit_log_verify(request: Request) -> Response:
 def _ask_admin(request: Request) -> None:
     if not access.powers(request).is_admin:
         raise NotAllowed("The audit log is read by administrators.")
-
-
-def _show(entry: JournalEntry) -> dict[str, Any]:
-    return {
-        "n": entry.n,
-        "at": entry.at,
-        "actor": entry.actor,
-        "verb": entry.verb,
-        "target": entry.target,
-        "before": entry.before,
-        "after": entry.after,
-        "origin": entry.origin,
-        "hash": entry.hash,
-    }

@@ -23,6 +23,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from catalog.delegations import as_loans, open_delegations
 from catalog.models import Delegation, Environment, Grant
 from catalog.people import Link, LinkUsed, choose_password, read_link
+from governance import mail
 from portal import access, counters
 from portal.forms.accounts import SignInForm
 from portal.forms.people import ChoosePasswordForm
@@ -100,6 +101,7 @@ def profile(request: HttpRequest) -> HttpResponse:
     rows = mine.select_related("giver", "taker", "team", "environment").order_by("ends_at")
     loans = [loan for loan in as_loans(list(rows[:MOST_LOANS]), now=now) if loan.state == "running"]
     context = {
+        "mail_is_on": mail.is_on(),
         "grants": grants,
         "teams": sorted({grant.team for grant in grants if grant.team}, key=str),
         "lent": [loan for loan in loans if loan.row.giver_id == me],

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from catalog import journal
 from catalog.models import Agent, JournalEntry, Skill, SkillSet, Team, User
+from governance import notices
 from portal.samples.calls import Calls
 from portal.samples.plan import ACCOUNTS, read_plan
 from portal.samples.record import ORIGIN, Player
@@ -47,6 +48,7 @@ class Command(BaseCommand):
             after={"skills": Skill.objects.count(), "calls": calls},
             now=now,
         )
+        notices.start_over(now=now)
 
 
 # Where one of these has a row, the catalog is somebody's.

@@ -40,7 +40,7 @@ class Command(BaseCommand):
 def _anchor(text: str | None) -> tuple[int, str] | None:
     if not text:
         return None
-    n, _, head = text.partition(":")
-    if not n.isdigit():
-        raise CommandError("The anchor reads n:hash, as an earlier run printed it.")
-    return int(n), head
+    try:
+        return journal.read_anchor(text)
+    except journal.BadAnchor as fault:
+        raise CommandError("The anchor reads n:hash, as an earlier run printed it.") from fault
