@@ -19,7 +19,6 @@ from catalog.rotation import working_tokens
 from catalog.teams import ensure_team
 from catalog.tokens import revoke_token
 
-
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # Pages that stand beside those of agents.
 RESERVED = frozenset({"new"})
@@ -182,8 +181,8 @@ def told_of(agent: Agent) -> dict[str, Any]:
     return {
         "description": agent.description,
         "tags": list(agent.tags),
-        "skills": sorted(agent.skills.values_list("folder", flat=True)),
-        "sets": sorted(agent.sets.values_list("slug", flat=True)),
+        "skills": sorted(skill.folder for skill in agent.skills.all()),
+        "sets": sorted(one.slug for one in agent.sets.all()),
         "skill_tags": list(agent.skill_tags),
         "highest_risk": str(agent.highest_risk),
         "template": agent.template,

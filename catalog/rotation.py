@@ -24,6 +24,10 @@ from catalog.tokens import (
 OVERLAP_HOURS, LONGEST_OVERLAP = 24, 168
 
 
+class NotRotatable(BadToken):
+    """A token is revoked, expired or replaced already."""
+
+
 def rotate_token(
     *,
     token: Token,
@@ -35,8 +39,8 @@ def rotate_token(
     """Issue a token of the same terms in place of this one, which works for the overlap still.
 
     Without `days` the new one lives as long as the old one was to. Raises BadToken for an overlap
-    outside 0–168 hours, a life outside 1–365 days, and for a token that is revoked, expired or
-    replaced, or whose agent or account is; NotAllowed as `issue_token` does.
+    outside 0–168 hours, a life outside 1–365 days, and an agent or account that is no more, NotRotatable
+    for a token that is revoked, expired or replaced, and NotAllowed as `issue_token` does.
     """
     if not 0 <= overlap_hours <= LONGEST_OVERLAP:
         raise BadToken(f"An overlap has 0 to {LONGEST_OVERLAP} hours; {overlap_hours} was asked for.")
@@ -97,7 +101,7 @@ def life_of(token: Token) -> int:
 
 
 def ask_rotatable(token: Token, now: datetime) -> None:
-    """Raise BadToken for a token that is revoked, expired or replaced."""
+    """Raise NotRotatable for a token that is revoked, expired or replaced."""
     if token.revoked_at is not None:
         state = "revoked"
     elif token.expires_at <= now:
@@ -106,4 +110,4 @@ def ask_rotatable(token: Token, now: datetime) -> None:
         state = "replaced already"
     else:
         return
-    raise BadToken(f"The token {token.prefix}… is {state}; issue a new one.")
+    raise NotRotatable(f"The token {token.prefix}… is {state}; issue a new one.")

@@ -19,7 +19,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from catalog import access, appeals, canaries, releases, resolution, resources, tokens
+from catalog import access, agents, appeals, canaries, releases, resolution, resources, rotation, tokens
 from catalog.advertisement import BadTemplate
 from governance import approvals, refusals
 from portal.access import NotFound
@@ -65,6 +65,10 @@ class Problem(Exception):
 
 # Exceptions of the floors below → status and code; their text is the detail.
 KNOWN: Mapping[type[Exception], tuple[int, str]] = {
+    agents.Retired: (409, "agent-retired"),
+    agents.NameTaken: (409, "agent-taken"),
+    agents.BadName: (422, "field-invalid"),
+    rotation.NotRotatable: (409, "wrong-state"),
     access.NotAllowed: (403, "not-allowed"),
     releases.WrongState: (409, "wrong-state"),
     releases.NotCleared: (409, "gates-shut"),

@@ -29,6 +29,10 @@ class Fields:
         self.data: Mapping[str, Any] = data
         self.errors: list[dict[str, str]] = []
 
+    def has(self, name: str) -> bool:
+        """Whether the field is there, if only empty."""
+        return name in self.data
+
     def text(self, name: str, *, needed: bool = False, longest: int = LONGEST) -> str:
         """A text, "" where it is absent."""
         value = self.data.get(name)

@@ -29,6 +29,14 @@ View = Callable[..., Response]
 Once = Callable[..., HttpResponse]
 
 
+class ShownOnce(Response):
+    """An answer that holds a secret: it alone does, and who repeats the request gets `again`, which is what is kept."""
+
+    def __init__(self, data: Any, *, again: Any, **more: Any) -> None:
+        super().__init__(data, **more)
+        self.again = again
+
+
 def once(view: View) -> Once:
     """Answer a repeated key from memory for a day: 422 for other contents, 409 while the first runs."""
 
@@ -70,7 +78,8 @@ def _first(row: IdempotencyKey, work: Callable[[], Response]) -> Response:
         answer = problem(known)
     # As text: a database may sort the members of an object, and the answer is to be the same.
     kind = answer.content_type or JSONRenderer.media_type
-    row.status, row.body = answer.status_code, {"type": kind, "text": as_json(answer.data).decode()}
+    told = answer.again if isinstance(answer, ShownOnce) else answer.data
+    row.status, row.body = answer.status_code, {"type": kind, "text": as_json(told).decode()}
     row.save(update_fields=["status", "body"])
     return answer
 

@@ -8,6 +8,7 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularAPIView
 
 from portal.api import (
+    agents,
     appeals,
     audit_log,
     comparison,
@@ -20,6 +21,7 @@ from portal.api import (
     releases,
     rescans,
     skills,
+    tokens,
     traces,
     versions,
 )
@@ -70,6 +72,14 @@ urlpatterns = [
     path("releases/<uuid:release_id>", releases.release_detail, name="api-release-detail"),
     path("releases/<uuid:release_id>/<str:action>", releases.release_act, name="api-release-act"),
     path("inbox", inbox.inbox, name="api-inbox"),
+    path("agents", agents.agent_list, name="api-agent-list"),
+    path("agents/<slug:name>", agents.agent_detail, name="api-agent-detail"),
+    path("agents/<slug:name>/transfer", agents.agent_transfer, name="api-agent-transfer"),
+    path("agents/<slug:name>/retire", agents.agent_retire, name="api-agent-retire"),
+    path("agents/<slug:name>/tokens", tokens.agent_tokens, name="api-agent-tokens"),
+    path("tokens", tokens.token_list, name="api-token-list"),
+    path("tokens/<uuid:token_id>/rotate", tokens.token_rotate, name="api-token-rotate"),
+    path("tokens/<uuid:token_id>/revoke", tokens.token_revoke, name="api-token-revoke"),
     path("feed", feed.feed, name="api-feed"),
     path("feed/advertise", feed.advertise, name="api-feed-advertise"),
     path("feed/tools", feed.tools, name="api-feed-tools"),

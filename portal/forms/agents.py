@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from catalog.advertisement import BadTemplate, fill_template
@@ -14,6 +14,7 @@ from catalog.agents import BadName, Limits, check_name
 from catalog.models import Agent, Risk, Skill, SkillSet, Team
 from portal.forms.publish import TagsField, TeamField
 from portal.forms.skills import ReasonForm, TransferForm
+from portal.naming import find_skills
 
 MOST_SKILLS = 200
 LONGEST_TEMPLATE = 20_000
@@ -81,12 +82,7 @@ class LimitsForm(forms.Form):
         names = dict.fromkeys(self.cleaned_data["skills"].replace(",", " ").split())
         if len(names) > MOST_SKILLS:
             raise ValidationError(_("Name at most %(most)d skills.") % {"most": MOST_SKILLS})
-        named = Q(name__in=names) | Q(folder__in=names)
-        # What it is limited to already may stay, whoever sees it.
-        kept = self.agent.skills.filter(named) if self.agent else ()
-        found = list({skill.pk: skill for skill in (*self.visible.filter(named), *kept)}.values())
-        known = {skill.name for skill in found} | {skill.folder for skill in found}
-        missing = [name for name in names if name not in known]
+        found, missing = find_skills(tuple(names), visible=self.visible, agent=self.agent)
         if missing:
             raise ValidationError(_("There is no skill named %(names)s.") % {"names": ", ".join(missing[:5])})
         return found

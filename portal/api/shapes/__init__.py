@@ -5,6 +5,15 @@
 
 from __future__ import annotations
 
+from portal.api.shapes.agents import (
+    AGENT,
+    CHANGE_AGENT,
+    ISSUE,
+    ISSUED,
+    MAKE_AGENT,
+    ROTATE,
+    TOKEN,
+)
 from portal.api.shapes.appeals import APPEAL, DECIDE, RESCAN
 from portal.api.shapes.cards import FILE
 from portal.api.shapes.comparison import COMPARED
@@ -80,6 +89,15 @@ SHAPES: dict[str, Shape] = {
     "Transfer": record(team=TEXT, reason=TEXT),
     "Reason": record(reason=TEXT),
     "Nothing": record(),
+    "Agent": AGENT,
+    "AgentPage": page("Agent"),
+    "MakeAgent": MAKE_AGENT,
+    "ChangeAgent": CHANGE_AGENT,
+    "Token": TOKEN,
+    "TokenPage": page("Token"),
+    "IssueToken": ISSUE,
+    "IssuedToken": ISSUED,
+    "RotateToken": ROTATE,
     "Appeal": APPEAL,
     "AppealPage": page("Appeal"),
     "Decide": DECIDE,
