@@ -19,7 +19,18 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from catalog import access, agents, appeals, canaries, releases, resolution, resources, rotation, tokens
+from catalog import (
+    access,
+    agents,
+    appeals,
+    canaries,
+    environments,
+    releases,
+    resolution,
+    resources,
+    rotation,
+    tokens,
+)
 from catalog.advertisement import BadTemplate
 from governance import approvals, refusals
 from portal.access import NotFound
@@ -37,6 +48,7 @@ TITLES = {
     406: "Not acceptable",
     409: "Conflict",
     410: "Gone",
+    412: "Changed meanwhile",
     413: "Too large",
     415: "Unsupported media type",
     422: "Not valid",
@@ -76,6 +88,10 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     approvals.NoSuchGate: (422, "gate-invalid"),
     canaries.PlanWrong: (422, "field-invalid"),
     refusals.ReasonMissing: (422, "reason-missing"),
+    environments.Taken: (409, "environment-taken"),
+    environments.InUse: (409, "environment-in-use"),
+    environments.LastOne: (409, "environment-in-use"),
+    environments.Removed: (409, "environment-removed"),
     appeals.NotAppealable: (409, "not-appealable"),
     resolution.Gone: (410, "version-gone"),
     resources.LeavesBundle: (400, "path-traversal"),

@@ -17,6 +17,7 @@ from portal.api.shapes.agents import (
 from portal.api.shapes.appeals import APPEAL, DECIDE, RESCAN
 from portal.api.shapes.cards import FILE
 from portal.api.shapes.comparison import COMPARED
+from portal.api.shapes.environments import CHANGE_ENVIRONMENT, ENVIRONMENT, NEW_ENVIRONMENT
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
 from portal.api.shapes.publishing import FINDING, PUBLISH_FORM, PUBLISH_JSON, RESULT
 from portal.api.shapes.releases import ACT, INBOX, PROPOSE, RELEASE, RELEASE_FIELDS
@@ -108,6 +109,10 @@ SHAPES: dict[str, Shape] = {
     "ReleaseRow": record(**RELEASE_FIELDS),
     "ReleasePage": page("ReleaseRow"),
     "Inbox": INBOX,
+    "Environment": ENVIRONMENT,
+    "EnvironmentPage": page("Environment"),
+    "NewEnvironment": NEW_ENVIRONMENT,
+    "ChangeEnvironment": CHANGE_ENVIRONMENT,
     "Report": partly((), calls=listed(REPORTED), tasks=listed(TASK)),
     "Ingested": partly(
         ("accepted", "duplicates", "rejected"),
