@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
@@ -29,7 +29,7 @@ from catalog.models import (
 )
 from catalog.releases import NotCleared, WrongState
 from catalog.snapshots import compile_snapshot
-from catalog.transitions import SERVING
+from catalog.transitions import SERVING, STARTS_FROM
 from governance import approvals, rollouts
 from governance.approvals import NoSuchGate, NotConfirmed
 from governance.gates import policy_of, subject_of
@@ -62,7 +62,9 @@ POLICIES: tuple[Mapping[str, Any], ...] = (
     {"lowest_stability": "experimental"},
     {"lowest_stability": "stable"},
 )
-PEOPLE = ("ines", "nora", "mara", "otto", "lena", "ada")
+# Those who decide more often than those who may not.
+PEOPLE = ("mara", "otto", "nora", "mara", "otto", "ines", "lena", "ada")
+PROPOSERS = ("ines", "nora")
 SERVED = {State.LIVE, State.CANARY}
 
 
@@ -92,9 +94,14 @@ class World:
         user: User = getattr(self.cast, PEOPLE[who % len(PEOPLE)])
         return user
 
-    def release(self, which: int) -> Release:
-        """Some release, the newer ones more often; WrongState where there is none."""
-        found = list(Release.objects.order_by("-proposed_at", "-pk").select_related("environment")[:8])
+    def proposer(self, who: int) -> User:
+        """Somebody who publishes, nine times of ten."""
+        return self.user(who) if who % 10 == 9 else getattr(self.cast, PROPOSERS[who % 2])
+
+    def release(self, which: int, states: Collection[str]) -> Release:
+        """Some recent release, mostly in one of the states; WrongState where there is none."""
+        rows = Release.objects.order_by("-proposed_at", "-pk").select_related("environment")
+        found = list((rows if which % 6 == 5 else rows.filter(state__in=states))[:4])
         if not found:
             raise WrongState("There is none.")
         return found[which % len(found)]
@@ -112,12 +119,12 @@ class World:
 Action = Callable[[World, int, int, int], Any]
 
 
-def _on_release(act: Callable[..., Release], **fields: Callable[[int], Any]) -> Action:
+def _on_release(action: str, act: Callable[..., Release], **fields: Callable[[int], Any]) -> Action:
     """An action on a release; `fields` are made from the last number."""
 
     def do(world: World, which: int, who: int, more: int) -> Any:
         told = {name: make_field(more) for name, make_field in fields.items()}
-        release = world.release(which)
+        release = world.release(which, STARTS_FROM[action])
         if "confirm" in told:
             told["confirm"] = release.skill.name
         if "percent" in told and not plan_of(release.canary).has_cohort and told["percent"] is not None:
@@ -128,8 +135,8 @@ def _on_release(act: Callable[..., Release], **fields: Callable[[int], Any]) -> 
 
 
 def propose(world: World, which: int, who: int, more: int) -> Any:
-    """Ines or Nora, mostly, proposes some version."""
-    actor = crew.actor(world.user(who % 2 if more % 5 else who))
+    """Some version is proposed."""
+    actor = crew.actor(world.proposer(who))
     where, plan = world.environment(more), PLANS[more // 2 % len(PLANS)]
     return approvals.propose(
         version=world.version(which), environment=where, actor=actor, plan=plan, now=world.now()
@@ -139,7 +146,7 @@ def propose(world: World, which: int, who: int, more: int) -> Any:
 def publish(world: World, which: int, who: int, more: int) -> Any:
     """Another version of alpha."""
     number = f"2.{next(world.numbers)}.0"
-    publisher = world.user(who % 2)
+    publisher = world.proposer(who % 2)
     risk = ("low", "medium", "high")[more % 3]
     return make.version(
         "alpha",
@@ -229,16 +236,16 @@ def _gate(more: int) -> str:
 
 ACTIONS: Mapping[str, Action] = {
     "propose": propose,
-    "approve": _on_release(approvals.approve, confirm=str),
-    "reject": _on_release(approvals.reject, reason=_reason),
-    "withdraw": _on_release(approvals.withdraw),
-    "start": _on_release(rollouts.start, percent=_share_or_none),
-    "advance": _on_release(rollouts.advance, percent=_share),
-    "halt": _on_release(rollouts.halt, reason=_reason),
-    "resume": _on_release(rollouts.resume, percent=_share_or_none),
-    "roll_back": _on_release(rollouts.roll_back, reason=_reason),
-    "override": _on_release(approvals.override, gate=_gate, reason=_reason),
-    "break_glass": _on_release(rollouts.break_glass, reason=_reason),
+    "approve": _on_release("approve", approvals.approve, confirm=str),
+    "reject": _on_release("reject", approvals.reject, reason=_reason),
+    "withdraw": _on_release("withdraw", approvals.withdraw),
+    "start": _on_release("start", rollouts.start, percent=_share_or_none),
+    "advance": _on_release("advance", rollouts.advance, percent=_share),
+    "halt": _on_release("halt", rollouts.halt, reason=_reason),
+    "resume": _on_release("resume", rollouts.resume, percent=_share_or_none),
+    "roll_back": _on_release("rollback", rollouts.roll_back, reason=_reason),
+    "override": _on_release("override", approvals.override, gate=_gate, reason=_reason),
+    "break_glass": _on_release("break_glass", rollouts.break_glass, reason=_reason),
     "move_due": lambda world, which, who, more: rollouts.move_due(now=world.now()),
     "expire": lambda world, which, who, more: approvals.expire_proposals(now=world.now()),
     "publish": publish,
