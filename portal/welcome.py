@@ -10,11 +10,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from rest_framework.request import Request
 
+from catalog.journal import Actor
 from catalog.models import User
 from catalog.people import make_link
 from governance import mail
-from portal import access
 
 log = logging.getLogger(__name__)
 
@@ -27,12 +28,12 @@ class Sent:
     mailed: bool
 
 
-def send_link(request: HttpRequest, person: User) -> Sent:
+def send_link(request: HttpRequest | Request, person: User, actor: Actor) -> Sent:
     """Make the link anew, and mail it where the person has an address and the instance sends mail.
 
     Raises what `make_link` raises. A mail that cannot be sent is logged: the link is shown all the same.
     """
-    link = make_link(person=person, actor=access.actor(request), now=timezone.now())
+    link = make_link(person=person, actor=actor, now=timezone.now())
     address = request.build_absolute_uri(reverse("welcome", args=[link.uid, link.token]))
     return Sent(address, _mail(person, address))
 

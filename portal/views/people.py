@@ -181,7 +181,7 @@ def _person(request: HttpRequest, username: str) -> User:
 
 def _show_link(request: HttpRequest, person: User, *, invited: bool) -> HttpResponse:
     """The link, this once; it goes by mail too where the person has an address and the instance sends mail."""
-    made = welcome.send_link(request, person)
+    made = welcome.send_link(request, person, access.actor(request))
     context = {"person": person, "address": made.address, "mailed": made.mailed, "invited": invited}
     return render(request, "people/person_link.html", context)
 

@@ -19,6 +19,21 @@ from portal.api.shapes.cards import FILE
 from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.environments import CHANGE_ENVIRONMENT, ENVIRONMENT, NEW_ENVIRONMENT
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
+from portal.api.shapes.people import (
+    CLOSE,
+    DELEGATION,
+    GRANT,
+    GRANT_NEW,
+    INVITE,
+    INVITED,
+    LEND,
+    LINK,
+    PERSON_DETAIL,
+    PERSON_FIELDS,
+    TEAM_DETAIL,
+    TEAM_FIELDS,
+    TEAM_NEW,
+)
 from portal.api.shapes.publishing import FINDING, PUBLISH_FORM, PUBLISH_JSON, RESULT
 from portal.api.shapes.releases import ACT, INBOX, PROPOSE, RELEASE, RELEASE_FIELDS
 from portal.api.shapes.skills import CATALOG_SKILL, OWNERSHIP, SETTLE, VERSION, VERSION_FIELDS
@@ -113,6 +128,24 @@ SHAPES: dict[str, Shape] = {
     "EnvironmentPage": page("Environment"),
     "NewEnvironment": NEW_ENVIRONMENT,
     "ChangeEnvironment": CHANGE_ENVIRONMENT,
+    "Team": record(**TEAM_FIELDS),
+    "TeamPage": page("Team"),
+    "TeamDetail": TEAM_DETAIL,
+    "TeamNew": TEAM_NEW,
+    "TeamRename": record(name=TEXT),
+    "Grant": GRANT,
+    "GrantPage": page("Grant"),
+    "GrantNew": GRANT_NEW,
+    "Person": record(**PERSON_FIELDS),
+    "PersonPage": page("Person"),
+    "PersonDetail": PERSON_DETAIL,
+    "Invite": INVITE,
+    "Invited": INVITED,
+    "WelcomeLink": record(**LINK),
+    "Close": CLOSE,
+    "Delegation": DELEGATION,
+    "DelegationPage": page("Delegation"),
+    "Lend": LEND,
     "Report": partly((), calls=listed(REPORTED), tasks=listed(TASK)),
     "Ingested": partly(
         ("accepted", "duplicates", "rejected"),
