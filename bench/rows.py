@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
+from bench.served import SECRET
 from catalog.models import Agent, Blob, Environment, Release, Skill, State, Team, Token, Version
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SECRET = "qm_" + "b" * 43
 FIELDS: dict[str, Any] = {
     "license": "Apache-2.0",
     "compatibility": None,
