@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
@@ -34,6 +35,10 @@ def release_context(
     request: HttpRequest, release: Release, *, now: datetime, asked_diff: str = "", **more: object
 ) -> dict[str, Any]:
     """What the page of a release shows to this user."""
+    release.version.skill = release.skill
+    live = _live_beside(release)
+    before = release.previous if _was_served(release) else live
+    prefetch_related_objects([one for one in (before, release.version) if one], "dependencies")
     given: list[Approval] = list(release.approvals.select_related("user", "right_of").order_by("created_at"))
     overrides = list(release.overrides.select_related("user"))
     seen = judge(
@@ -44,8 +49,7 @@ def release_context(
     )
     powers = access.powers(request)
     found = offers(release, powers, seen, now=now, has_password=confirming.has_password(request))
-    live = _live_beside(release)
-    changes = compare(release.previous if _was_served(release) else live, release.version)
+    changes = compare(before, release.version)
     reach = reach_of(changes)
     transitions = list(release.transitions.select_related("actor").order_by("-n"))
     return {

@@ -86,15 +86,25 @@ class Shell:
         return ", ".join(str(role.label) for role in Role if role.value in held)
 
     @cached_property
+    def waiting(self) -> int:
+        """How many releases and appeals wait for this user; the page of the inbox knows and says so."""
+        return count_waiting(self.powers)
+
+    @property
     def inbox_count(self) -> str:
-        """How many releases wait for this user, counted up to a limit."""
-        count = count_waiting(self.powers)
+        """The same as it is shown, counted up to a limit."""
+        count = self.waiting
         return "" if not count else f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count)
 
     @cached_property
-    def unread(self) -> str:
+    def unread_count(self) -> int:
         """How many notices the user has not read, counted up to a limit."""
-        return count_text(count_unread(self.powers, most=MOST_COUNTED))
+        return count_unread(self.powers, most=MOST_COUNTED)
+
+    @property
+    def unread(self) -> str:
+        """That number as the bell shows it."""
+        return count_text(self.unread_count)
 
     @cached_property
     def navigation(self) -> tuple[Group, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from catalog.access import Powers
@@ -10,7 +11,8 @@ from catalog.appeals import appeals_made
 from catalog.models import Appeal
 from portal import access
 from portal.fragments import render_part
-from portal.waiting import inbox_of, waiting_appeals
+from portal.shell import shell_of
+from portal.waiting import decided_lately, glass_broken, inbox_of, waiting_appeals
 
 MOST_MADE = 20
 
@@ -18,10 +20,14 @@ MOST_MADE = 20
 @require_safe
 def inbox(request: HttpRequest) -> HttpResponse:
     """Releases to decide and to start, the user's own on their way, and appeals; asked for again each minute."""
-    powers = access.powers(request)
+    powers, now = access.powers(request), timezone.now()
+    found, appeals = inbox_of(powers), waiting_appeals(powers)
+    shell_of(request).waiting = found.waiting + len(appeals)
     context = {
-        "inbox": inbox_of(powers),
-        "appeals": waiting_appeals(powers),
+        "inbox": found,
+        "glass": glass_broken(powers, now=now),
+        "decided": decided_lately(powers, now=now),
+        "appeals": appeals,
         "made": _appeals_made(powers),
         "powers": powers,
     }

@@ -116,6 +116,7 @@ def test_a_decision_is_a_dialog_that_keeps_what_is_wrong(open_page: OpenPage, ca
     expect(dialog).to_contain_text("Type refund-check to confirm a high-risk release")
     expect(dialog.get_by_label("Note")).to_have_value("Read twice.")
     dialog.get_by_label("Type refund-check to confirm").fill("refund-check")
+    dialog.get_by_label("Your password").fill(make.PASSWORD)
     dialog.get_by_role("button", name="Approve 1.0.0 for Production").click()
     expect(page.locator("#release")).to_contain_text("1 of 2 approvals.")
     expect(page.get_by_role("heading", level=1)).to_be_focused()

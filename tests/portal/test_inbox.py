@@ -79,7 +79,7 @@ def test_half_an_approval_is_told_from_none(client: Client, cast: make.Cast) -> 
     version = make.version(cast=cast, risk_level="high")
     release = make.release(version, "production", cast=cast, state=State.PROPOSED)
     client.force_login(cast.mara)
-    client.post(f"/releases/{release.pk}/approve/", {"confirm": "refund-check"})
+    client.post(f"/releases/{release.pk}/approve/", {"confirm": "refund-check", "password": make.PASSWORD})
     assert "You approved, others have to follow" in inbox(client, cast.mara)
     assert "1 of 2" in inbox(client, cast.otto)
 
@@ -209,10 +209,12 @@ def test_an_approval_of_something_else_counts_no_more(client: Client, cast: make
     version = make.version(cast=cast, risk_level="high")
     release = make.release(version, "production", cast=cast, state=State.PROPOSED)
     client.force_login(cast.mara)
-    client.post(f"/releases/{release.pk}/approve/", {"confirm": "refund-check"})
+    client.post(f"/releases/{release.pk}/approve/", {"confirm": "refund-check", "password": make.PASSWORD})
     release.approvals.update(bound_to="0" * 64)
     text = inbox(client, cast.mara)
-    assert "Waiting for your decision" in text
+    assert "Approvals became void, decide again" in text
+    assert "Waiting for your decision" not in text
+    assert "1 void" in text
     assert "0 of 2" in text
     assert 'id="inbox-count">1<' in text
     assert "0 of 2" in text_of(client.get(f"/releases/{release.pk}/"))

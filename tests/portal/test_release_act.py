@@ -11,6 +11,7 @@ from django.test import Client
 from catalog.journal import Actor
 from catalog.models import Release, State, User
 from governance import approvals
+from portal.decisions import ACTIONS
 from tests import make
 from tests.portal.answers import HTMX, text_of
 
@@ -64,7 +65,7 @@ def test_htmx_gets_the_release_as_it_is_now(client: Client, cast: make.Cast, pro
     assert 'hx-swap-oob="beforeend:#toasts"' in text_of(answer)
 
 
-@pytest.mark.parametrize("action", ["approve", "reject", "withdraw", "start", "advance", "halt", "rollback"])
+@pytest.mark.parametrize("action", ACTIONS)
 def test_a_get_changes_nothing(client: Client, cast: make.Cast, proposed: Release, action: str) -> None:
     client.force_login(cast.mara)
     assert client.get(f"/releases/{proposed.pk}/{action}/").status_code == 405
@@ -139,19 +140,22 @@ def test_a_second_click_is_told_so(client: Client, cast: make.Cast, proposed: Re
     assert answer.status_code == 409
 
 
-def test_high_risk_in_production_takes_two_and_the_name(client: Client, cast: make.Cast) -> None:
+def test_high_risk_in_production_takes_two_the_name_and_the_password(client: Client, cast: make.Cast) -> None:
     version = make.version(cast=cast, risk_level="high")
     release = make.release(version, "production", cast=cast, state=State.PROPOSED)
     answer = post(client, cast.mara, release, "approve", htmx=True, note="Read twice.", confirm="refund")
     assert answer.status_code == 422
     assert "Type refund-check to confirm a high-risk release to Production." in text_of(answer)
     assert "Read twice.</textarea>" in text_of(answer)
-    assert post(client, cast.mara, release, "approve", confirm="refund-check").status_code == 302
+    right = {"confirm": "refund-check", "password": make.PASSWORD}
+    assert post(client, cast.mara, release, "approve", confirm="refund-check").status_code == 422
+    assert post(client, cast.mara, release, "approve", **right).status_code == 302
     assert state_of(release) == State.PROPOSED
     page = text_of(client.get(f"/releases/{release.pk}/"))
     assert "You have approved it; another approver has to as well." in page
-    assert post(client, cast.mara, release, "approve", confirm="refund-check").status_code == 409
-    assert post(client, cast.otto, release, "approve", confirm="refund-check").status_code == 302
+    assert "Confirmed a second time." in page
+    assert post(client, cast.mara, release, "approve", **right).status_code == 409
+    assert post(client, cast.otto, release, "approve", **right).status_code == 302
     assert state_of(release) == State.APPROVED
 
 
@@ -243,5 +247,5 @@ def test_the_page_takes_few_queries(
             version=version, environment=make.environment("production"), actor=Actor(cast.ines), now=make.NOW
         )
     client.force_login(cast.mara)
-    with django_assert_max_num_queries(17):  # type: ignore[operator]
+    with django_assert_max_num_queries(23):  # type: ignore[operator]
         client.get(f"/releases/{proposed.pk}/")
