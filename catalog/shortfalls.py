@@ -45,11 +45,11 @@ class Shortfalls:
 def shortfalls(environments: Iterable[Environment]) -> Shortfalls:
     """What is wrong in these environments.
 
-    Three queries, however many skills there are; they read the versions that depend on something
+    Two queries and, where something is switched off, one more, however many skills there are; they read the versions that depend on something
     or are depended on, and what is switched off.
     """
     places = {environment.pk: environment for environment in environments}
-    rows, wants = read_switched_off(places), _read_wants(places)
+    rows, wants = read_switched_off(places.values()), _read_wants(places)
     fallbacks = {row.fallback.folder for off in rows.values() for row in off.values() if row.fallback}
     live = _read_live(places, fallbacks | wants.folders)
     found = Shortfalls(places, {}, {})

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from catalog.availability import (
     Broken,
@@ -34,6 +34,7 @@ from catalog.switches import (
     stood_in_by,
     switches_of,
     tell_off,
+    with_switches,
 )
 
 RANKS: Mapping[str, int] = {risk: rank for rank, risk in enumerate(RISKS)}
@@ -164,8 +165,7 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
     The revision is read first: a change while the rest is read makes the snapshot look older than
     it is, and it is compiled again.
     """
-    off = Degradation.objects.filter(environment=OuterRef("pk"), restored_at=None)
-    environment = Environment.objects.annotate(some_off=Exists(off)).get(pk=environment_id)
+    environment = with_switches(Environment.objects.all()).get(pk=environment_id)
     by_folder: dict[str, dict[str, Release]] = {}
     for release in with_parts(
         Release.objects.filter(
@@ -177,7 +177,7 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
         )
     ):
         by_folder.setdefault(release.skill.folder, {})[release.state] = release
-    switched_off = read_switched_off([environment.pk])[environment.pk] if environment.some_off else {}
+    switched_off = read_switched_off([environment])[environment.pk]
     around = _surroundings(
         environment,
         switched_off,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from catalog.models import Degradation, Skill
+from django.db.models import Exists, OuterRef, QuerySet
+
+from catalog.models import Degradation, Environment, Skill
 
 # How a reason may end without a full stop after it.
 ENDS = (".", "!", "?", "…", "。", "！", "？")
@@ -44,11 +46,23 @@ def is_shown_alike(fallback: Skill, skill: Skill) -> bool:
     return skill.visibility == Skill.Visibility.TEAM and skill.team_id == fallback.team_id
 
 
-def read_switched_off(environments: Iterable[UUID]) -> dict[UUID, dict[str, Degradation]]:
-    """What is switched off in each of the environments, by folder name; one query."""
-    found: dict[UUID, dict[str, Degradation]] = {where: {} for where in environments}
+def with_switches(environments: QuerySet[Environment]) -> QuerySet[Environment]:
+    """The environments, each with whether something is switched off there: mostly nothing is."""
+    off = Degradation.objects.filter(environment=OuterRef("pk"), restored_at=None)
+    return environments.annotate(some_off=Exists(off))
+
+
+def read_switched_off(environments: Collection[Environment]) -> dict[UUID, dict[str, Degradation]]:
+    """What is switched off in each of the environments, by folder name.
+
+    One query, and none where it is known of all that nothing is.
+    """
+    found: dict[UUID, dict[str, Degradation]] = {where.pk: {} for where in environments}
+    asked = [where.pk for where in environments if getattr(where, "some_off", True)]
+    if not asked:
+        return found
     rows = Degradation.objects.filter(
-        environment__in=found, restored_at=None, skill__deleted_at=None
+        environment__in=asked, restored_at=None, skill__deleted_at=None
     ).select_related("skill", "fallback", "by")
     for row in rows:
         found[row.environment_id][row.skill.folder] = row

@@ -24,12 +24,14 @@ from catalog import (
     agents,
     appeals,
     canaries,
+    degradations,
     delegations,
     environments,
     grants,
     leaving,
     ownership,
     people,
+    pins,
     releases,
     resolution,
     resources,
@@ -109,6 +111,7 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     leaving.NotClosable: (409, "account-state"),
     ownership.NotOfTheTeam: (422, "user-unknown"),
     delegations.NotLendable: (422, "not-lendable"),
+    degradations.BadFallback: (422, "fallback-invalid"),
     resolution.Gone: (410, "version-gone"),
     resources.LeavesBundle: (400, "path-traversal"),
     resources.NoSuchFile: (404, "resource-not-found"),
@@ -192,6 +195,8 @@ def as_problem(fault: Exception) -> Problem | None:
         return Problem(
             "skill-not-found", f"No skill named {fault} is served here.{near}", status=404, near=fault.near
         )
+    if isinstance(fault, pins.SwitchedOff):
+        return Problem("skill-switched-off", str(fault), status=409, fallback=fault.fallback)
     for kind, (code_status, code) in KNOWN.items():
         if isinstance(fault, kind):
             return Problem(code, str(fault) or "The request cannot be read.", status=code_status)

@@ -59,7 +59,20 @@ SKILL: dict[str, Any] = {
     "needs_confirmation": False,
     "available": True,
     "unavailable_reason": None,
+    "fallback": None,
+    "fallback_for": [],
 }
+DEGRADE = [
+    OpenApiExample(
+        "Off in production, with what stands in for it",
+        value={
+            "environments": ["production"],
+            "fallback": "diff-check",
+            "reason": "It approves what it should not since this morning.",
+        },
+        request_only=True,
+    )
+]
 FINDING = {
     "code": "frontmatter-unknown-key",
     "severity": "warning",

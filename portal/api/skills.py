@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog.bundles.bundle import RISKS
-from catalog.models import SERVED, Release, Skill, State
+from catalog.models import SERVED, Degradation, Release, Skill, State
+from catalog.switches import is_shown_alike
 from catalog.visibility import visible_skills
 from portal import access
 from portal.api.described import CURSOR, described
@@ -77,7 +78,12 @@ def skill_detail(request: Request, name: str) -> Response:
         return Response(show_ownership(change_skill(request, skill)))
     if request.method == "DELETE":
         return Response(show_ownership(remove_skill(request, skill)))
-    return Response(show_skill(_with_parts(Skill.objects.filter(pk=skill.pk)).get()))
+    return Response(show_skill(read_skill(skill)))
+
+
+def read_skill(skill: Skill) -> Skill:
+    """The skill as it is now, with all that is shown of it."""
+    return _with_parts(Skill.objects.filter(pk=skill.pk)).get()
 
 
 def _filtered(request: Request, skills: QuerySet[Skill]) -> QuerySet[Skill]:
@@ -103,22 +109,17 @@ def _filtered(request: Request, skills: QuerySet[Skill]) -> QuerySet[Skill]:
 
 def _with_parts(skills: QuerySet[Skill]) -> QuerySet[Skill]:
     served = Release.objects.filter(state__in=SERVED).select_related("environment", "version")
+    off = Degradation.objects.filter(restored_at=None).select_related("environment", "fallback", "by")
     return skills.select_related("team", "owner", "latest").prefetch_related(
-        "tags", "sets", Prefetch("releases", queryset=served, to_attr="served")
+        "tags",
+        "sets",
+        Prefetch("releases", queryset=served, to_attr="served"),
+        Prefetch("degradations", queryset=off, to_attr="off"),
     )
 
 
 def show_skill(skill: Skill) -> dict[str, Any]:
-    """A skill as the API answers it; `environments` maps a name to what is served there."""
-    environments: dict[str, dict[str, Any]] = {}
-    served: list[Release] = getattr(skill, "served", [])
-    for release in served:
-        place = environments.setdefault(
-            release.environment.name, {"live": None, "canary": None, "percent": None}
-        )
-        place[release.state] = release.version.version
-        if release.state == State.CANARY:
-            place["percent"] = release.percent
+    """A skill as the API answers it; what is said of environments is by their names."""
     latest = skill.latest
     return {
         "skill_id": skill.folder,
@@ -133,7 +134,37 @@ def show_skill(skill: Skill) -> dict[str, Any]:
         "description": latest.description if latest else "",
         "risk_level": latest.effective_risk if latest else None,
         "stability": latest.stability if latest else None,
-        "environments": environments,
+        "environments": _show_places(skill),
+        "switched_off": _show_switches(skill),
         "created_at": skill.created_at,
         "updated_at": skill.updated_at,
+    }
+
+
+def _show_places(skill: Skill) -> dict[str, dict[str, Any]]:
+    """By the name of each environment: what is served there."""
+    places: dict[str, dict[str, Any]] = {}
+    served: list[Release] = getattr(skill, "served", [])
+    for release in served:
+        place = places.setdefault(release.environment.name, {"live": None, "canary": None, "percent": None})
+        place[release.state] = release.version.version
+        if release.state == State.CANARY:
+            place["percent"] = release.percent
+    return places
+
+
+def _show_switches(skill: Skill) -> dict[str, dict[str, Any]]:
+    """By the name of each environment where it is switched off: why, by whom and when, and what stands in."""
+    off: list[Degradation] = getattr(skill, "off", [])
+    return {row.environment.name: _show_switch(skill, row) for row in off}
+
+
+def _show_switch(skill: Skill, row: Degradation) -> dict[str, Any]:
+    """The fallback is named where whoever sees the skill sees it too."""
+    shown = row.fallback if row.fallback and is_shown_alike(row.fallback, skill) else None
+    return {
+        "reason": row.reason,
+        "fallback": shown.name if shown else None,
+        "by": row.by.username if row.by else None,
+        "at": row.at,
     }

@@ -32,6 +32,7 @@ from portal.listing import PARAMETERS, Asked, Listing, read_asked
 from portal.markdown import render_markdown
 from portal.schemas import describe_schema
 from portal.shell import Shell, shell_of
+from portal.switching import switching_of
 
 PAGE_SIZE = 50
 FINDINGS_SHOWN = 5
@@ -76,8 +77,10 @@ def skill_detail(request: HttpRequest, name: str) -> HttpResponse:
     """The overview: where the skill stands, its instructions, and what it says of itself."""
     skill = access.skill_read(request, name)
     context = skill_frame(request, skill, "overview")
+    lanes = lanes_of([skill.pk], shell_of(request).environments)[skill.pk]
     context |= {
-        "lanes": lanes_of([skill.pk], shell_of(request).environments)[skill.pk],
+        "lanes": lanes,
+        **switching_of(request, skill, lanes),
         "sets": skill.sets.all(),
         "maintainers": skill.maintainers.all(),
     }

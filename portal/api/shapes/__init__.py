@@ -36,7 +36,15 @@ from portal.api.shapes.people import (
 )
 from portal.api.shapes.publishing import FINDING, PUBLISH_FORM, PUBLISH_JSON, RESULT
 from portal.api.shapes.releases import ACT, INBOX, PROPOSE, RELEASE, RELEASE_FIELDS
-from portal.api.shapes.skills import CATALOG_SKILL, OWNERSHIP, SETTLE, VERSION, VERSION_FIELDS
+from portal.api.shapes.skills import (
+    CATALOG_SKILL,
+    DEGRADE,
+    OWNERSHIP,
+    RESTORE,
+    SETTLE,
+    VERSION,
+    VERSION_FIELDS,
+)
 from portal.api.shapes.traces import CALL_FIELDS, DETAIL, REJECTED, REPORTED, TASK
 from portal.api.shapes.words import (
     BOOLEAN,
@@ -82,6 +90,7 @@ SHAPES: dict[str, Shape] = {
         code=TEXT,
         errors=listed(JSON),
         near=TEXTS,
+        fallback=maybe(TEXT),
     ),
     "Finding": FINDING,
     "File": FILE,
@@ -102,6 +111,8 @@ SHAPES: dict[str, Shape] = {
     "Compared": COMPARED,
     "Ownership": OWNERSHIP,
     "Settle": SETTLE,
+    "Degrade": DEGRADE,
+    "Restore": RESTORE,
     "Transfer": record(team=TEXT, reason=TEXT),
     "Reason": record(reason=TEXT),
     "Nothing": record(),

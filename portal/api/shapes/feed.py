@@ -36,6 +36,8 @@ SKILL_FIELDS: dict[str, Shape] = {
     "needs_confirmation": BOOLEAN,
     "available": BOOLEAN,
     "unavailable_reason": maybe(TEXT),
+    "fallback": maybe(TEXT),
+    "fallback_for": TEXTS,
 }
 LOADED = record(
     **SKILL_FIELDS,

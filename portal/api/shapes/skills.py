@@ -22,6 +22,7 @@ from portal.api.shapes.words import (
     ref,
 )
 
+SWITCHED_OFF = record(reason=TEXT, fallback=maybe(TEXT), by=maybe(TEXT), at=MOMENT)
 CATALOG_SKILL = record(
     skill_id=TEXT,
     name=TEXT,
@@ -39,6 +40,7 @@ CATALOG_SKILL = record(
         "type": "object",
         "additionalProperties": record(live=maybe(TEXT), canary=maybe(TEXT), percent=maybe(INTEGER)),
     },
+    switched_off={"type": "object", "additionalProperties": SWITCHED_OFF},
     created_at=MOMENT,
     updated_at=MOMENT,
 )
@@ -50,6 +52,8 @@ OWNERSHIP = record(
     maintainers=TEXTS,
     deleted_at=maybe(MOMENT),
 )
+DEGRADE = partly(("reason",), environments=TEXTS, fallback=TEXT, reason=TEXT)
+RESTORE = partly((), environments=TEXTS, reason=TEXT)
 SETTLE = partly((), visibility=one_of("organisation", "team"), owner=TEXT, maintainers=TEXTS)
 VERSION_FIELDS: dict[str, Shape] = {
     "name": TEXT,
