@@ -19,6 +19,7 @@ from portal import access
 from portal.access import NotFound
 from portal.fragments import render_part, wants_part
 from portal.noticeboard import MOST_COUNTED, count_text, page_of, read_asked
+from portal.shell import shell_of
 
 
 @require_safe
@@ -72,7 +73,7 @@ def _show(request: HttpRequest, *, changed: bool = False) -> HttpResponse:
         return redirect("notice-list")
     powers, asked = access.powers(request), read_asked(request.GET)
     page = page_of(powers, asked, before=request.GET.get("before", ""))
-    unread = count_unread(powers, most=MOST_COUNTED)
+    unread = shell_of(request).unread_count
     context = {
         "asked": asked,
         "page": page,
