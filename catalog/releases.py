@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from catalog.canaries import Plan
 from catalog.clearance import Clearance, Gate
@@ -107,7 +108,7 @@ def add_approval(
         if fresh.state == State.APPROVED and held.count() >= needed:
             raise WrongState("This release is approved already; start it.")
         # Where less is needed than before, whoever approved may settle it with what is there.
-        if held.count() < needed or not held.filter(user=actor.user).exists():
+        if held.count() < needed or not held.filter(Q(user=actor.user) | Q(right_of=right_of)).exists():
             try:
                 with transaction.atomic():
                     Approval.objects.create(

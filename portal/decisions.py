@@ -182,8 +182,8 @@ def _refusal(action: str, release: Release, powers: Powers, seen: Review, now: d
 
 
 def _why_not_again(seen: Review, powers: Powers) -> str:
-    """Why this user has no approval left to give."""
-    for one in seen.approvals:
+    """Why this user has no approval left to give, where one is still needed."""
+    for one in seen.approvals if seen.lacks_approvals else ():
         if one.user_id == powers.user_id:
             return _("You have approved it; another approver has to as well.")
         if one.right_of_id == powers.user_id:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from rest_framework.request import Request
@@ -19,8 +20,9 @@ from portal.waiting import Waiting, inbox_of, waiting_appeals
 @described(
     "inbox",
     "What waits for the token's owner, oldest first, at most 100 of each group: releases to `decide` on, "
-    "to `start`, `blocked` by a shut gate, `approved` by them and lacking others, and `mine`, which they "
-    "proposed; `appeals` to decide on.",
+    "those whose approvals are `void`, to `start`, canaries that their schedule `holds`, those `blocked` by "
+    "a shut gate, `approved` by them and lacking others, and `mine`, which they proposed; `appeals` to "
+    "decide on.",
     answers={200: "Inbox"},
     examples=examples.INBOX,
 )
@@ -31,11 +33,7 @@ def inbox(request: Request) -> Response:
     found = inbox_of(powers)
     return Response(
         {
-            "decide": [_show(row) for row in found.decide],
-            "start": [_show(row) for row in found.start],
-            "blocked": [_show(row) for row in found.blocked],
-            "approved": [_show(row) for row in found.approved],
-            "mine": [_show(row) for row in found.mine],
+            **{group.name: [_show(row) for row in getattr(found, group.name)] for group in fields(found)},
             "appeals": [show_appeal(one) for one in waiting_appeals(powers)],
         }
     )

@@ -56,7 +56,7 @@ WAITING = record(
     live=maybe(TEXT),
 )
 INBOX = record(
-    **{name: listed(WAITING) for name in ("decide", "start", "blocked", "approved", "mine")},
+    **{name: listed(WAITING) for name in ("decide", "void", "start", "holds", "blocked", "approved", "mine")},
     appeals=listed(ref("Appeal")),
 )
 RELEASE = record(

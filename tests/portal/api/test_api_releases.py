@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from catalog import resolution
-from catalog.models import Environment, Release, Skill, State, Version
+from catalog.models import Delegation, Environment, Release, Skill, State, Version
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 from tests.portal.api.conftest import caller
@@ -194,3 +196,143 @@ def test_releases_of_a_team_only_skill_look_like_none(cast: make.Cast, version: 
         filtered = who.get("releases?skill=refund-check")
         assert filtered.content == who.get("releases?skill=refund-chick").content.replace(b"chick", b"check")
     assert caller(cast, "ravi").get(f"releases/{key}").status_code == 200
+
+
+# -- overriding, breaking the glass, resuming
+
+
+def test_a_gate_is_overridden_with_a_reason(cast: make.Cast, version: Version) -> None:
+    cast.mara.grants.update(may_override=True)
+    Environment.objects.filter(name="production").update(needs_evaluation=True)
+    key = str(make.release(version, "production", cast=cast, state=State.APPROVED).pk)
+    ines, mara, otto = (caller(cast, name) for name in ("ines", "mara", "otto"))
+    body = {"gate": "evaluation", "reason": "Run by hand."}
+    for who in (ines, otto):
+        assert_problem(act(who, key, "override", **body), 403, "not-allowed")
+    assert_problem(act(mara, key, "override", reason="x"), 422, "field-invalid")
+    assert_problem(act(mara, key, "override", gate=["risk"], reason="x"), 422, "field-invalid")
+    assert_problem(act(mara, key, "override", gate="evaluation"), 422, "reason-missing")
+    for gate in ("luck", "risk", "stability"):
+        assert_problem(act(mara, key, "override", gate=gate, reason="x"), 422, "gate-invalid")
+    assert_problem(act(mara, key, "start"), 409, "gates-shut")
+    done = act(mara, key, "override", **body).json()
+    gate = next(one for one in done["gates"] if one["name"] == "evaluation")
+    assert (gate["passed"], gate["overridden"]) == (False, "mara: Run by hand.")
+    assert [(one["gate"], one["reason"], one["by"]) for one in done["overrides"]] == [
+        ("evaluation", "Run by hand.", "mara")
+    ]
+    assert_problem(act(mara, key, "override", **body), 422, "gate-invalid")
+    assert act(mara, key, "start").json()["state"] == "live"
+    assert len(ines.get(f"releases/{key}").json()["overrides"]) == 1
+    assert_problem(act(mara, key, "override", **body), 409, "wrong-state")
+
+
+def test_glass_is_broken_with_a_reason(cast: make.Cast) -> None:
+    cast.mara.grants.update(may_override=True)
+    risky = make.version("wipe-disk", cast=cast, risk_level="high")
+    ines, mara, otto = (caller(cast, name) for name in ("ines", "mara", "otto"))
+    where = {**WHERE, "skill": "wipe-disk", "version": risky.version}
+    key = ines.post("releases", where).json()["id"]
+    for who in (ines, otto, caller(cast, "ada")):
+        assert_problem(act(who, key, "break_glass", reason="Down."), 403, "not-allowed")
+    assert_problem(act(mara, key, "break_glass"), 422, "reason-missing")
+    done = act(mara, key, "break_glass", reason="The shop is down.").json()
+    assert (done["state"], done["percent"], done["approvals"]) == ("live", 100, [])
+    last = done["transitions"][-1]
+    assert (last["action"], last["by"], last["reason"]) == ("break_glass", "mara", "The shop is down.")
+    assert_problem(act(mara, key, "break_glass", reason="Again."), 409, "wrong-state")
+
+
+def test_glass_leaves_what_the_policy_forbids(cast: make.Cast, version: Version) -> None:
+    cast.mara.grants.update(may_override=True)
+    Environment.objects.filter(name="production").update(permissions=[])
+    mailer = make.version("mailer", cast=cast, permissions=("send",), risk_level="medium")
+    key = str(make.release(mailer, "production", cast=cast, state=State.PROPOSED).pk)
+    assert_problem(act(caller(cast, "mara"), key, "break_glass", reason="Down."), 409, "gates-shut")
+    assert Release.objects.get().state == State.PROPOSED
+
+
+def test_a_halted_canary_is_resumed(cast: make.Cast, version: Version) -> None:
+    key = str(make.release(version, "production", cast=cast, state=State.HALTED, percent=30).pk)
+    ines, mara = caller(cast, "ines"), caller(cast, "mara")
+    assert_problem(act(ines, key, "resume"), 403, "not-allowed")
+    for percent in (0, 101, "5", True):
+        assert_problem(act(mara, key, "resume", percent=percent), 422, "field-invalid")
+    done = act(mara, key, "resume").json()
+    assert (done["state"], done["percent"]) == ("canary", 30)
+    assert_problem(act(mara, key, "resume"), 409, "wrong-state")
+    act(mara, key, "halt", reason="Errors.")
+    assert act(mara, key, "resume", percent=100).json()["state"] == "live"
+
+
+def test_a_canary_for_named_callers_in_steps(cast: make.Cast, version: Version) -> None:
+    make.agent(team=cast.payments)
+    plan = {"percent": 0, "agents": ["front-desk"]}
+    mara = caller(cast, "mara")
+    key = caller(cast, "ines").post("releases", {**WHERE, "canary": plan}).json()["id"]
+    act(mara, key, "approve")
+    done = act(mara, key, "start").json()
+    assert (done["state"], done["percent"], done["next_step_at"]) == ("canary", 0, None)
+    assert done["canary"] == plan
+    assert act(mara, key, "advance", percent=40).json()["percent"] == 40
+    assert act(mara, key, "advance", percent=0).json()["percent"] == 0
+
+
+def test_the_plan_of_a_canary_and_its_next_step(cast: make.Cast, version: Version) -> None:
+    plan = {
+        "steps": [5, 25, 100],
+        "soak_minutes": 90,
+        "tags": ["beta"],
+        "guard": {"max_error_rate": 0.05, "min_calls": 20},
+    }
+    ines, mara = caller(cast, "ines"), caller(cast, "mara")
+    made = ines.post("releases", {**WHERE, "canary": plan}).json()
+    guard = {"max_error_rate": 0.05, "max_p95_ms": None, "min_calls": 20}
+    assert made["canary"] == {**plan, "percent": 5, "guard": guard}
+    act(mara, made["id"], "approve")
+    assert act(mara, made["id"], "start").json()["next_step_at"] is None
+    del plan["guard"]
+    other = make.version("other", cast=cast)
+    made = ines.post("releases", {**WHERE, "skill": "other", "version": other.version, "canary": plan}).json()
+    assert made["next_step_at"] is None
+    act(mara, made["id"], "approve")
+    done = act(mara, made["id"], "start").json()
+    row = Release.objects.get(pk=made["id"])
+    assert row.next_step_at is not None
+    assert row.next_step_at - row.changed_at == timedelta(minutes=90)
+    assert done["next_step_at"] == row.next_step_at.isoformat().replace("+00:00", "Z")
+    listed = ines.get("releases?skill=other").json()["items"]
+    assert [one["next_step_at"] for one in listed] == [done["next_step_at"]]
+
+
+def test_an_approval_names_whose_right_it_was(cast: make.Cast, version: Version) -> None:
+    now = timezone.now()
+    Delegation.objects.create(
+        giver=cast.mara, taker=cast.nora, starts_at=now, ends_at=now + timedelta(hours=1), created_at=now
+    )
+    key = caller(cast, "ines").post("releases", WHERE).json()["id"]
+    done = act(caller(cast, "nora"), key, "approve").json()
+    assert [(one["user"], one["right_of"]) for one in done["approvals"]] == [("nora", "mara")]
+
+
+@pytest.mark.parametrize("action", ["resume", "override", "break_glass"])
+def test_a_key_does_it_once(cast: make.Cast, version: Version, action: str) -> None:
+    cast.mara.grants.update(may_override=True)
+    state = State.HALTED if action == "resume" else State.PROPOSED
+    key = str(make.release(version, "production", cast=cast, state=state).pk)
+    Environment.objects.filter(name="production").update(needs_evaluation=action != "resume")
+    mara, body = caller(cast, "mara"), {"gate": "evaluation", "reason": "Down."}
+    first, second = (mara.post(f"releases/{key}/{action}", body, Idempotency_Key="once") for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert first.content == second.content
+    assert Release.objects.get().transitions.filter(action=action).count() == 1
+
+
+@pytest.mark.parametrize("action", ["resume", "override", "break_glass"])
+def test_the_new_actions_need_the_scope(cast: make.Cast, version: Version, action: str) -> None:
+    cast.mara.grants.update(may_override=True)
+    key = str(make.release(version, "production", cast=cast, state=State.HALTED).pk)
+    mara = caller(cast, "mara", ("read", "publish"))
+    assert_problem(act(mara, key, action, gate="evaluation", reason="x"), 403, "scope-missing")
+    agent = Caller(make.token(agent=make.agent(team=cast.payments))[1])
+    assert act(agent, key, action, gate="evaluation", reason="x").status_code == 403
