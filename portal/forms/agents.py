@@ -89,7 +89,7 @@ class LimitsForm(forms.Form):
 
     def clean_template(self) -> str:
         """The text; raises ValidationError where it cannot be filled."""
-        template: str = self.cleaned_data["template"]
+        template: str = self.cleaned_data["template"].replace("\r\n", "\n")
         if not template.strip():
             return ""
         try:

@@ -48,7 +48,7 @@ def test_the_secret_is_shown_once_and_kept_nowhere(ines: Client, desk: Agent, ht
         ({"days": ""}, "every token has an end"),
         ({"scopes": []}, "Choose at least one scope."),
         ({"scopes": ["admin"]}, "admin is not one of the available choices."),
-        ({"environment": "moon"}, "There is no such environment."),
+        ({"environment": "moon"}, "There is no such environment, or you do not manage the agent there."),
         ({"environment": ""}, "This field is required."),
     ],
 )
@@ -68,3 +68,16 @@ def test_tokens_need_a_post(ines: Client, desk: Agent) -> None:
     token, _ = make.token(agent=desk)
     for address in ("/agents/front-desk/tokens/", "/tokens/issue/", f"/tokens/{token.pk}/revoke/"):
         assert ines.get(address).status_code == 405
+
+
+def test_a_publisher_for_one_environment_issues_there_alone(
+    client: Client, cast: make.Cast, desk: Agent
+) -> None:
+    make.grant(cast.nora, "publisher", team=cast.payments, environment=make.environment("staging"))
+    client.force_login(cast.nora)
+    page = text_of(client.get("/agents/front-desk/"))
+    assert '<option value="staging">' in page
+    assert '<option value="production">' not in page
+    assert client.post("/agents/front-desk/tokens/", ISSUE).status_code == 422
+    assert client.post("/agents/front-desk/tokens/", {**ISSUE, "environment": "staging"}).status_code == 200
+    assert [token.environment and token.environment.name for token in Token.objects.all()] == ["staging"]

@@ -23,3 +23,17 @@ def test_a_token_is_revoked_once(ines: Client, cast: make.Cast, desk: Agent) -> 
     assert ines.post(f"/tokens/{own.pk}/revoke/")["Location"] == "/tokens/"
     assert ines.post(f"/tokens/{foreign.pk}/revoke/").status_code == 404
     assert JournalEntry.objects.filter(verb="token.revoke").count() == 2
+
+
+def test_all_tokens_of_an_agent_are_revoked(ines: Client, cast: make.Cast, desk: Agent) -> None:
+    for place in ("production", "staging"):
+        make.token(agent=desk, environment=place)
+    own, _ = make.token(user=cast.ines)
+    assert "Revoke all" in ines.get("/agents/front-desk/").content.decode()
+    answer = ines.post("/agents/front-desk/tokens/revoke/", follow=True)
+    assert "2 tokens of front-desk are revoked." in answer.content.decode()
+    assert list(Token.objects.filter(revoked_at=None)) == [own]
+    assert "Revoke all" not in ines.get("/agents/front-desk/").content.decode()
+    answer = ines.post("/agents/front-desk/tokens/revoke/", follow=True)
+    assert "0 tokens of front-desk are revoked." in answer.content.decode()
+    assert JournalEntry.objects.filter(verb="token.revoke").count() == 2
