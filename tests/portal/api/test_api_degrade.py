@@ -190,8 +190,8 @@ def test_both_arms_are_off_and_keep_their_names(ines: Caller, cast: make.Cast, d
 
 
 def test_dependents_are_unavailable_with_the_reason(ines: Caller, cast: make.Cast, desk: Caller) -> None:
-    other(cast, "refund-letter").latest.dependencies.create(folder="refund-check", minimum="1.0.0")  # type: ignore[union-attr]  # it has a version
-    other(cast, "refund-mail").latest.dependencies.create(folder="refund-letter", minimum="1.0.0")  # type: ignore[union-attr]  # as above
+    other(cast, "refund-letter").latest.dependencies.create(folder="refund-check", minimum="1.0.0")
+    other(cast, "refund-mail").latest.dependencies.create(folder="refund-letter", minimum="1.0.0")
     ines.post(f"{PATH}/degrade", BODY)
     seen = feed(desk)
     assert told_of(seen["refund-letter"])[:2] == (
