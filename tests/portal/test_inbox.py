@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from catalog.access import powers_of
-from catalog.models import Environment, Release, Skill, State, User, Version
+from catalog.models import Delegation, Environment, Release, Skill, State, Transition, User, Version
 from catalog.visibility import releases_to_decide, releases_to_start
-from governance import rollouts
+from governance import approvals, rollouts
 from governance.approvals import review
 from portal import waiting
 from tests import cast as crew
@@ -229,3 +231,83 @@ def test_the_count_beside_the_link_comes_along(client: Client, cast: make.Cast) 
     assert 'id="inbox-count" hx-swap-oob="true">1<' in text_of(answer)
     answer = client.post(f"/releases/{release.pk}/start/", {"percent": "100"}, headers=HTMX)
     assert 'id="inbox-count" hidden hx-swap-oob="true">' in text_of(answer)
+
+
+def test_void_approvals_have_a_group_of_their_own(client: Client, cast: make.Cast) -> None:
+    make.release(make.version(cast=cast), "production", cast=cast, state=State.APPROVED)
+    Environment.objects.filter(name="production").update(approvals_high=4)
+    text = inbox(client, cast.otto)
+    assert "Approvals became void, decide again" in text
+    assert "1 void" in text
+    assert "Waiting for your decision" not in text
+    assert "Approved, can be started by you" not in text
+    assert text.count('class="name" href="/releases/') == 1
+    assert 'id="inbox-count">1<' in text
+
+
+def test_lent_rights_say_whose_they_are(client: Client, cast: make.Cast) -> None:
+    now = timezone.now()
+    Delegation.objects.create(
+        giver=cast.mara, taker=cast.nora, starts_at=now, ends_at=now + timedelta(days=1), created_at=now
+    )
+    make.release(make.version(cast=cast), "production", cast=cast, state=State.PROPOSED)
+    text = inbox(client, cast.nora)
+    assert "Waiting for your decision" in text
+    assert "for Mara Lindqvist" in text
+    assert "for Mara Lindqvist" not in inbox(client, cast.otto)
+
+
+def test_a_canary_that_does_not_move_on_is_listed_with_why(client: Client, cast: make.Cast) -> None:
+    make.release(make.version(cast=cast), "production", cast=cast)
+    canary = make.version(number="1.1.0", cast=cast)
+    make.release(canary, "production", cast=cast, state=State.CANARY)
+    assert "Canaries that do not move on" not in inbox(client, cast.mara)
+    Environment.objects.filter(name="production").update(needs_evaluation=True)
+    for user in (cast.mara, cast.otto):
+        text = inbox(client, user)
+        assert "Canaries that do not move on" in text
+        assert "An evaluation is asked for here, and none was reported." in text
+    assert "Canaries that do not move on" not in inbox(client, cast.ines)
+    assert "Proposed by you" in inbox(client, cast.ines)
+    make.grant(cast.ines, "approver")
+    Environment.objects.update(owner_may_start=True)
+    text = inbox(client, cast.ines)
+    assert text.count("1.0.0 → 1.1.0") == 1
+
+
+def test_a_broken_glass_is_in_sight_for_a_fortnight(client: Client, cast: make.Cast) -> None:
+    make.grant(cast.nora, "approver", may_override=True)
+    release = make.release(make.version(cast=cast), "production", cast=cast, state=State.PROPOSED)
+    actor = crew.actor(cast.nora)
+    now = timezone.now()
+    rollouts.break_glass(release=release, actor=actor, reason="Tills are down.", now=now - timedelta(days=13))
+    text = inbox(client, cast.mara)
+    assert "Glass broken" in text
+    assert "Tills are down." in text
+    assert f'href="/releases/{release.pk}/"' in text
+    Transition.objects.update(created_at=now - timedelta(days=15))
+    assert "Glass broken" not in inbox(client, cast.mara)
+
+
+def test_a_hidden_skill_stays_hidden_where_the_glass_was_broken(client: Client, cast: make.Cast) -> None:
+    make.grant(cast.nora, "approver", may_override=True)
+    release = make.release(make.version(cast=cast), "production", cast=cast, state=State.PROPOSED)
+    now = timezone.now()
+    rollouts.break_glass(release=release, actor=crew.actor(cast.nora), reason="Tills are down.", now=now)
+    Skill.objects.update(visibility=Skill.Visibility.TEAM)
+    assert "Tills are down." not in inbox(client, cast.sven)
+    assert "Tills are down." in inbox(client, cast.ines)
+
+
+def test_what_was_decided_this_week_is_told_to_those_concerned(client: Client, cast: make.Cast) -> None:
+    release = make.release(make.version(cast=cast), "production", cast=cast, state=State.PROPOSED)
+    now = timezone.now()
+    approvals.reject(release=release, actor=crew.actor(cast.mara), reason="Wrong totals.", now=now)
+    for user in (cast.mara, cast.ines):
+        text = inbox(client, user)
+        assert "Decided this week" in text
+        assert "Rejected." in text
+        assert "Wrong totals." in text
+    assert "Decided this week" not in inbox(client, cast.otto)
+    Transition.objects.update(created_at=now - timedelta(days=8))
+    assert "Decided this week" not in inbox(client, cast.mara)

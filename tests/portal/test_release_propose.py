@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from catalog.models import Release, State
+from catalog.models import Environment, Release, State
 from tests import make
 from tests.portal.answers import HTMX, text_of
 
@@ -128,3 +128,114 @@ def test_the_list_shows_every_release_in_few_queries(
     part = text_of(ines.get("/skills/refund-check/releases/", headers=HTMX))
     assert "<html" not in part
     assert "Change 1." in part
+
+
+GOOD = {"version": "1.0.0", "environment": "production", "percent": "", "note": "Rounds."}
+PLAN = {
+    "steps": "5, 25 %, 50, 100",
+    "soak_minutes": "90",
+    "max_error_rate": "2.5",
+    "max_p95_ms": "900",
+    "min_calls": "50",
+    "agents": "front-desk, back-office",
+    "teams": "support",
+    "tags": "shop",
+}
+
+
+@pytest.fixture
+def desks(cast: make.Cast) -> None:
+    """Two agents, one of them of another team."""
+    make.agent(team=cast.payments, tags=["shop", "till"])
+    make.agent("back-office", team=cast.support, tags=["secret"])
+
+
+@pytest.mark.usefixtures("desks")
+def test_a_whole_plan_is_kept(ines: Client) -> None:
+    answer = ines.post(PROPOSE, {**GOOD, **PLAN})
+    assert answer.status_code == 302
+    assert Release.objects.get().canary == {
+        "percent": 5,
+        "steps": [5, 25, 50, 100],
+        "soak_minutes": 90,
+        "guard": {"max_error_rate": 0.025, "max_p95_ms": 900, "min_calls": 50},
+        "agents": ["front-desk", "back-office"],
+        "teams": ["support"],
+        "tags": ["shop"],
+    }
+    page = text_of(ines.get(answer["Location"]))
+    assert "Then 25 %, 50 %, 100 %; each step lasts 90 minutes." in page
+    assert "Always: agents front-desk, back-office; teams support; tags shop." in page
+    assert "Guard: errors up to 2.5 %, P95 up to 900 ms, at least 50 calls." in page
+
+
+@pytest.mark.usefixtures("desks")
+def test_named_callers_alone_are_a_plan(ines: Client) -> None:
+    ines.post(PROPOSE, {**GOOD, "percent": "0", "agents": "front-desk"})
+    assert Release.objects.get().canary == {"percent": 0, "agents": ["front-desk"]}
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "message"),
+    [
+        ({"steps": "5, many"}, "steps", "Give whole numbers with commas between them"),
+        ({"steps": "25, 5"}, "steps", "Each step is above the one before, from 1 to 100."),
+        ({"steps": "0, 5"}, "steps", "Each step is above the one before, from 1 to 100."),
+        ({"steps": "5, 101"}, "steps", "Each step is above the one before, from 1 to 100."),
+        ({"steps": "5, 25", "percent": "10"}, "percent", "It is not the first of the steps, 5."),
+        ({"percent": "0"}, "percent", "greater than or equal to 1"),
+        ({"percent": "101"}, "percent", "less than or equal to 100"),
+        ({"soak_minutes": "10"}, "soak_minutes", "A step lasts at least 60 minutes in this environment."),
+        ({"soak_minutes": "99999999"}, "soak_minutes", "less than or equal to 43200"),
+        ({"max_error_rate": "101"}, "max_error_rate", "less than or equal to 100"),
+        ({"max_error_rate": "NaN"}, "max_error_rate", "Enter a number."),
+        ({"max_p95_ms": "0"}, "max_p95_ms", "greater than or equal to 1"),
+        ({"min_calls": "-1"}, "min_calls", "greater than or equal to 1"),
+        ({"agents": "front-desk, ghost"}, "agents", "There is no agent ghost."),
+        ({"teams": "nobody"}, "teams", "There is no team nobody."),
+        ({"tags": "x" * 65}, "tags", "tags is not a list of at most 100 names."),
+        ({"tags": ",".join(f"t{n}" for n in range(101))}, "tags", "Name at most 100."),
+    ],
+)
+@pytest.mark.usefixtures("desks")
+def test_each_error_stands_beside_its_field_and_nothing_is_lost(
+    ines: Client, sent: dict[str, str], field: str, message: str
+) -> None:
+    Environment.objects.filter(name="production").update(soak_minutes=60)
+    typed = {**GOOD, "agents": "front-desk", **sent} if "percent" not in sent else {**GOOD, **sent}
+    answer = ines.post(PROPOSE, typed)
+    text = text_of(answer)
+    assert answer.status_code == 422
+    said = text[text.index(f'id="id_{field}"') :]
+    assert message in said[said.index(f'id="id_{field}_error"') :][:400]
+    for name, value in typed.items():
+        assert value in text, name
+    assert not Release.objects.exists()
+
+
+@pytest.mark.usefixtures("desks")
+def test_it_offers_who_the_publisher_works_with(ines: Client, django_assert_max_num_queries: Any) -> None:
+    with django_assert_max_num_queries(25):
+        text = text_of(ines.get(PROPOSE))
+    assert 'data-add="front-desk" data-to="id_agents"' in text
+    assert 'data-add="support" data-to="id_teams"' in text
+    assert 'data-add="till" data-to="id_tags"' in text
+    assert "back-office" not in text
+    assert "secret" not in text
+
+
+def test_the_preview_says_what_changes_and_how_it_is_served(ines: Client, cast: make.Cast) -> None:
+    make.release(make.version(number="0.9.0", cast=cast), "production", cast=cast)
+    make.version(number="1.1.0", cast=cast, permissions=("network",), risk_level="high")
+    asked = {"version": "1.1.0", "environment": "production", "steps": "5, 100", "soak_minutes": "120"}
+    text = text_of(ines.get(PROPOSE, asked, headers=HTMX))
+    assert "<html" not in text
+    assert "2 approvals are needed. Approvers type the skill" in text
+    assert "Against 0.9.0, live there" in text
+    assert "It gains the permission network." in text
+    assert "Its risk rises from low to high." in text
+    assert "At first 5 % of the callers get it." in text
+    assert "Then 100 %; each step lasts 2 hours." in text
+    text = text_of(ines.get(PROPOSE, {**asked, "steps": "5, x"}, headers=HTMX))
+    assert "It gains the permission network." in text
+    assert "How it is served" not in text
