@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from catalog import appeals
-from catalog.models import Environment, Skill, State
+from catalog.models import Environment, Skill, State, Version
 from tests import cast as crew
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
@@ -98,3 +98,15 @@ def test_it_asks_as_often_for_many_as_for_few(cast: make.Cast) -> None:
                 assert len(mara.get("inbox").json()["decide"]) == n + 1
             counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("name", ["mara", "otto"])
+def test_what_a_lower_risk_has_settled_waits_for_a_click(cast: make.Cast, name: str) -> None:
+    version = make.version(cast=cast, risk_level="high")
+    release = make.release(version, "production", cast=cast, state=State.PROPOSED)
+    make.approve(release, cast.mara)
+    Version.objects.update(risk_level="low", suggested_risk="low")
+    assert inbox(cast, name)["decide"][0]["approvals"] == {"held": 1, "needed": 1}
+    done = caller(cast, name).post(f"releases/{release.pk}/approve")
+    assert done.json()["state"] == "approved"
+    assert list(inbox(cast, name)) == ["start"]

@@ -11,7 +11,7 @@ from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator
 
-from catalog.models import Version
+from catalog.models import Environment, Version
 from tests import make
 from tests.portal.api.callers import Caller, document, validator, zipped
 from tests.portal.api.conftest import caller
@@ -172,3 +172,17 @@ def test_the_examples_of_appeals_and_scans(cast: make.Cast) -> None:
     decided = caller(cast, "mara").post(f"appeals/{made.json()['id']}/grant", sent[0])
     assert decided.status_code == 200
     same_shape(answered["200"][0], decided.json())
+
+
+def test_the_examples_of_acting_on_a_release(cast: make.Cast) -> None:
+    cast.mara.grants.update(may_override=True)
+    Environment.objects.filter(name="production").update(needs_evaluation=True)
+    release = make.release(make.version(cast=cast), "production", cast=cast, state="proposed")
+    sent, answered = examples("release_act")
+    mara, (override,) = caller(cast, "mara"), [body for body in sent if "gate" in body]
+    done = mara.post(f"releases/{release.pk}/override", override)
+    assert done.status_code == 200
+    same_shape(answered["200"][0], {**done.json(), "canary": answered["200"][0]["canary"]})
+    assert done.json()["overrides"][0]["reason"] == answered["200"][0]["overrides"][0]["reason"]
+    _, answered = examples("inbox")
+    same_shape(answered["200"][0], mara.get("inbox").json())
