@@ -58,9 +58,9 @@ def summarise(environment: Environment) -> list[str]:
     elif environment.lowest_stability == Stability.DEPRECATED:
         told.append(_("No experimental versions."))
     if environment.call_confirmation == Confirmation.HIGH:
-        told.append(_("Calls of high-risk skills wait for consent."))
+        told.append(_("Calls of high-risk skills need consent."))
     elif environment.call_confirmation == Confirmation.ALWAYS:
-        told.append(_("Every call waits for consent."))
+        told.append(_("Every call needs consent."))
     return told
 
 

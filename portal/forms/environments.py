@@ -114,13 +114,13 @@ class PolicyForm(forms.Form):
         label=_("Consent to calls"),
         choices=Confirmation.choices,
         initial=Confirmation.NEVER.value,
-        help_text=_("Which calls of agents wait until an approver grants them."),
+        help_text=_("Of which skills agents are told that a call needs a person's consent."),
     )
     script_confirmation = forms.ChoiceField(
         label=_("Consent to scripts"),
         choices=Confirmation.choices,
         initial=Confirmation.NEVER.value,
-        help_text=_("The same for scripts that a skill brings along."),
+        help_text=_("The same of scripts that a skill brings along."),
     )
     soak_minutes = _number(
         "soak_minutes",
@@ -129,7 +129,7 @@ class PolicyForm(forms.Form):
         60,
     )
     retention_days = _number(
-        "retention_days", _("Days that calls are kept"), _("Traces of calls are deleted after them."), 90
+        "retention_days", _("Days that calls are kept"), _("For how long traces of calls are to be kept."), 90
     )
 
     def terms(self) -> dict[str, Any]:
