@@ -30,6 +30,11 @@ class Lane:
     waiting: list[Release] = field(default_factory=list)
 
     @property
+    def is_served(self) -> bool:
+        """Whether some version of the skill is served there."""
+        return self.live is not None or self.canary is not None
+
+    @property
     def canary_percent(self) -> int:
         """The share of callers that get the canary."""
         return self.canary.percent if self.canary else 0

@@ -46,7 +46,7 @@ def degrade_form(
     places = _own_places(request, skill, lanes)
     if not places:
         return None
-    ticked = [lane.environment.name for lane in lanes if (lane.live or lane.canary) and not lane.off]
+    ticked = [lane.environment.name for lane in lanes if lane.is_served and not lane.off]
     seen = visible_skills(access.powers(request))
     return DegradeForm(data, environments=places, seen=seen, initial={"environments": ticked})
 
@@ -71,19 +71,34 @@ def _own_places(request: HttpRequest, skill: Skill, lanes: Iterable[Lane]) -> li
     return [lane.environment for lane in lanes if powers.may_switch_off(skill, lane.environment)]
 
 
-def _outages(request: HttpRequest, lanes: Iterable[Lane]) -> list[Outage]:
-    """The same word for several environments is told once."""
-    powers, found = access.powers(request), dict[tuple[object, ...], Outage]()
-    for lane in lanes:
+def _outages(request: HttpRequest, lanes: Sequence[Lane]) -> list[Outage]:
+    """One word for several environments is told once, with what became of its fallback where that matters."""
+    powers, found = access.powers(request), list[Outage]()
+    for lane in sorted(lanes, key=lambda one: not one.is_served):
         if lane.off is None:
             continue
-        row, shown = lane.off.row, lane.off.fallback
-        outage = found.setdefault(
-            (lane.off.told, row.fallback_id, row.by_id, row.at),
-            Outage(lane.off, shown if shown and powers.may_see(shown) else None),
-        )
-        outage.environments.append(lane.environment)
-    return list(found.values())
+        same = next((one for one in found if _is_same(one.switch, lane)), None)
+        if same is None:
+            shown = lane.off.fallback
+            same = Outage(lane.off, shown if shown and powers.may_see(shown) else None)
+            found.append(same)
+        same.environments.append(lane.environment)
+    for outage in found:
+        outage.environments.sort(key=lambda one: one.order)
+    return sorted(found, key=lambda one: one.environments[0].order)
+
+
+def _is_same(switch: Switch, lane: Lane) -> bool:
+    """Whether the lane is off by the same word; a fallback that is lost where nothing is served counts for nothing."""
+    if lane.off is None or (lane.is_served and lane.off.lost != switch.lost):
+        return False
+    one, other = switch.row, lane.off.row
+    return (one.reason, one.fallback_id, one.by_id, one.at) == (
+        other.reason,
+        other.fallback_id,
+        other.by_id,
+        other.at,
+    )
 
 
 def suggested_fallbacks(request: HttpRequest, skill: Skill, lanes: Iterable[Lane]) -> list[str]:

@@ -199,6 +199,12 @@ def test_one_word_for_all_environments_is_one_callout(ines: Client, cast: Cast) 
     text = text_of(ines.get(PAGE))
     assert text.count("Switched off in ") == 1
     assert "Switched off in Development, Staging, Production" in text
+    off(cast, environments=None, fallback=other(cast))
+    text = text_of(ines.get(PAGE))
+    assert "Switched off in Development, Staging, Production" in text
+    assert "Agents are told to use" in text
+    assert "not live here" not in text
+    off(cast, environments=None)
     off(cast, reason="Wrong dates.")
     text = text_of(ines.get(PAGE))
     assert text.count("Switched off in ") == 2
