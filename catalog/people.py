@@ -117,7 +117,8 @@ def make_link(*, person: User, actor: Actor, now: datetime) -> Link:
 
 def read_link(link: Link) -> User:
     """Whose link it is; raises LinkUsed."""
-    person = User.objects.filter(pk=_read_uid(link.uid), is_active=True).first()
+    uid = _read_uid(link.uid)
+    person = User.objects.filter(pk=uid, is_active=True).first() if uid else None
     if person is None or not default_token_generator.check_token(person, link.token):
         raise LinkUsed
     return person

@@ -133,7 +133,9 @@ def _clean_name(text: str) -> str:
 
 
 def _ask_free(name: str, *, besides: Team | None = None) -> None:
-    others = Team.objects.filter(name__iexact=name).exclude(pk=besides.pk if besides else None)
+    others = Team.objects.filter(name__iexact=name)
+    if besides:
+        others = others.exclude(pk=besides.pk)
     if others.exists():
         raise TeamTaken(f"There is a team named {name} already.")
 

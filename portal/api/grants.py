@@ -83,12 +83,10 @@ def grant_remove(request: Request, grant_id: UUID) -> Response:
 
 def read_wanted(fields: Fields) -> Wanted:
     """The grant that a body asks for; raises Problem for this and every field before it."""
-    role = fields.choice("role", Role.values)
-    if not fields.text("role"):
-        fields.wrong("role", "role is missing.")
+    role = fields.choice("role", Role.values) or fields.text("role", needed=True)
     slug = fields.text("team", longest=LONGEST_NAME)
     place = fields.text("environment", longest=LONGEST_NAME)
-    may_override = fields.flag("may_override")
+    may_override = fields.flag("may_override") if fields.has("may_override") else None
     team, environment = known_team(fields, slug), known_environment(fields, place)
     fields.check()
     return Wanted(Role(role), team, environment, may_override)

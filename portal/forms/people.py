@@ -113,14 +113,14 @@ class MemberForm(GrantForm):
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.team = team
+        self.owner = team
         del self.fields["team"]
         roles = [choice for choice in Role.choices if choice[0] != Role.ADMIN]
         cast("forms.ChoiceField", self.fields["role"]).choices = roles
 
     def wanted(self, data: dict[str, Any] | None = None) -> Wanted:
         """The grant that is asked for, in the team."""
-        return super().wanted({**(self.cleaned_data if data is None else data), "team": self.team})
+        return super().wanted({**(self.cleaned_data if data is None else data), "team": self.owner})
 
 
 class InviteForm(GrantForm):
