@@ -46,7 +46,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "catalog.Environment": ("title", "order", "highest_risk", "lowest_stability", "revision"),
     "catalog.Release": ("skill", "version", "environment", "state", "percent", "proposer", "changed_at"),
     "catalog.Transition": ("release", "n", "action", "from_state", "to_state", "actor", "created_at"),
-    "catalog.Approval": ("release", "user", "confirmed", "created_at", "voided_at"),
+    "catalog.Approval": ("release", "user", "right_of", "confirmed", "created_at", "voided_at"),
+    "catalog.Override": ("release", "gate", "reason", "user", "created_at"),
     "catalog.Agent": ("name", "team", "highest_risk", "created_at", "retired_at"),
     "catalog.Token": (
         "prefix",
