@@ -14,12 +14,17 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.cache import cache
+from redis.exceptions import RedisError
+
+
+class Uncounted(OSError):
+    """The place where all processes count cannot be reached."""
 
 
 def count(name: str, key: str, *, seconds: int, now: float, by: int = 1) -> int:
     """Count so many more and answer how many there are in this window of so many seconds of the clock.
 
-    `name` says what is counted; `now` is in seconds since 1970.
+    `name` says what is counted; `now` is in seconds since 1970. Raises OSError where it cannot be counted.
     """
     window = int(now // seconds)
     if settings.REDIS_URL:
@@ -54,9 +59,11 @@ def forget(name: str, key: str, *, seconds: int, now: float) -> None:
 
 
 def _count_in_cache(key: str, seconds: int, by: int) -> int:
-    cache.add(key, 0, timeout=2 * seconds)
     try:
+        cache.add(key, 0, timeout=2 * seconds)
         return int(cache.incr(key, by))
+    except RedisError as fault:
+        raise Uncounted(str(fault)) from fault
     except ValueError:
         # Redis was emptied between the two calls; count from here again.
         cache.set(key, by, timeout=2 * seconds)

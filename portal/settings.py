@@ -183,8 +183,10 @@ CSRF_FAILURE_VIEW = "portal.views.errors.csrf_failure"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["portal.api.authentication.TokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["portal.api.authentication.HasScope"],
-    "DEFAULT_THROTTLE_CLASSES": ["portal.api.throttling.TokenThrottle"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "portal.api.throttling.WithinLimit",
+        "portal.api.authentication.HasScope",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["portal.api.rendering.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["portal.api.rendering.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -10,8 +10,10 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from portal.api.rendering import AnyRenderer, JSONRenderer
+from portal.api.throttling import tell_limit
 
 View = Callable[..., Any]
 
@@ -49,9 +51,18 @@ def endpoint(
         # What a method needs is told in the document, not by OPTIONS.
         made.cls.http_method_names = [method.lower() for method in needed]
         made.cls.content_negotiation_class = ByAccept
+        made.cls.finalize_response = _finalize
         made.cls.renderer_classes = (AnyRenderer,) if any_type else (JSONRenderer,)
         if parsers is not None:
             made.cls.parser_classes = parsers
         return made  # type: ignore[no-any-return]
 
     return declare
+
+
+def _finalize(view: APIView, request: Request, answer: Any, *args: Any, **kwargs: Any) -> Any:
+    """What DRF does with an answer, and what it tells of the limit of the token."""
+    made = APIView.finalize_response(view, request, answer, *args, **kwargs)
+    if (bearer := getattr(request, "counted", None)) is not None:
+        tell_limit(made, bearer)
+    return made

@@ -17,7 +17,7 @@ from catalog.resolution import feed_of
 from catalog.tokens import Bearer, read_token
 from portal.api.authentication import secret_of
 from portal.api.feed import key_of, list_all
-from portal.api.throttling import is_within_limit
+from portal.api.throttling import is_within_limit, tell_limit
 
 ADDRESS = "/api/v1/feed"
 # Nothing is run or framed where JSON is shown.
@@ -64,6 +64,7 @@ def _poll(request: HttpRequest) -> HttpResponse | None:
     seen = feed_of(agent_id=bearer.agent_id, environment_id=bearer.environment_id, key=key)
     answer = list_all(request, seen, bearer.agent_id)
     answer["Vary"] = "Authorization"
+    tell_limit(answer, bearer)
     if answer.status_code == 200:
         answer["Content-Security-Policy"] = POLICY
         answer["Content-Length"] = str(len(answer.content))

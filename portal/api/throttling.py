@@ -1,4 +1,5 @@
-"""One rate limit per token: so many requests a minute, then 429 with Retry-After.
+"""One rate limit per token: so many requests a minute, then 429 with Retry-After. Every answer tells
+what is left (draft-ietf-httpapi-ratelimit-headers).
 
 A process tells the others of its requests in batches of a fiftieth of the limit, so that hardly any
 request waits for the shared count; each process may let so many through beyond the limit.
@@ -9,12 +10,15 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
+from django.http import HttpResponse
+from rest_framework.exceptions import Throttled
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle
 
 from catalog.tokens import Bearer
 from portal.counters import count
@@ -40,23 +44,20 @@ _tallies: dict[UUID, _Tally] = {}
 _lock = threading.Lock()
 
 
-class TokenThrottle(BaseThrottle):
-    """Counts the requests of a token in each minute; RATE_LIMIT=0 counts none."""
+class WithinLimit(BasePermission):
+    """Counts the requests of a token in each minute; RATE_LIMIT=0 counts none.
 
-    def __init__(self) -> None:
-        self.seconds_left = 0.0
+    It comes before every other permission: what is refused for its scope is a request as well.
+    """
 
-    def allow_request(self, request: Request, view: APIView) -> bool:
-        """Whether this request is within the limit."""
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Whether this request is within the limit; raises Throttled where it is not."""
         bearer = request.auth
-        if not isinstance(bearer, Bearer):
-            return True
-        self.seconds_left = MINUTE - time.time() % MINUTE
-        return is_within_limit(bearer)
-
-    def wait(self) -> float:
-        """Seconds until the next minute begins."""
-        return self.seconds_left
+        if isinstance(bearer, Bearer):
+            request.counted = bearer  # type: ignore[attr-defined]  # for `tell_limit`
+            if not is_within_limit(bearer):
+                raise Throttled(wait=MINUTE - time.time() % MINUTE)
+        return True
 
 
 def is_within_limit(bearer: Bearer) -> bool:
@@ -82,6 +83,18 @@ def is_within_limit(bearer: Bearer) -> bool:
     with _lock:
         tally.told = max(tally.told, told)
     return told <= limit
+
+
+def tell_limit(answer: HttpResponse, bearer: Bearer) -> None:
+    """Say in an answer how many requests the token has left in this minute, and the seconds of it."""
+    limit = settings.RATE_LIMIT
+    if not limit:
+        return
+    now = time.time()
+    tally = _tally(bearer.token_id, int(now // MINUTE))
+    left = max(limit - tally.told - tally.untold, 0)
+    answer["RateLimit-Policy"] = f'"default";q={limit};w={MINUTE}'
+    answer["RateLimit"] = f'"default";r={left};t={ceil(MINUTE - now % MINUTE)}'
 
 
 def _tally(token_id: UUID, minute: int) -> _Tally:
