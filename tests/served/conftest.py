@@ -7,7 +7,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.cast import shared_database
 from tests.served.instance import Instance, serve_instance
+
+__all__ = ["shared_database"]
 
 
 @pytest.fixture(scope="session")
