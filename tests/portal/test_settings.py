@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from portal import wsgi
-from portal.environment import read_number
+from portal.environment import Mail, read_mail, read_number, read_portal_url
 
 ROOT = Path(__file__).resolve().parents[2]
 MIB = 1024 * 1024
@@ -52,6 +52,86 @@ def test_a_number_without_a_bound_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("MAX_FILES", "0")
     with pytest.raises(ImproperlyConfigured, match="MAX_FILES is '0'; give a whole number of 1 or more"):
         read_number("MAX_FILES", 1000, least=1)
+
+
+def test_every_variable_is_documented() -> None:
+    asked = r"""(?:env\.\w+|read_(?:number|switch|secret))\(\s*"([A-Z][A-Z_]+)"""
+    named = {
+        name
+        for file in ("settings.py", "environment.py")
+        for name in re.findall(asked, (ROOT / "portal" / file).read_text())
+    }
+    assert {"SECRET_KEY", "VAR_DIR", "MAX_FILES", "DEBUG", "EMAIL_URL"} <= named
+    documented = set(re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+    assert named == documented
+
+
+@pytest.mark.parametrize(
+    ("hosts", "https", "url"),
+    [
+        (["localhost", "127.0.0.1"], False, "http://localhost:8000"),
+        (["*"], False, "http://localhost:8000"),
+        (["*", ".skills.example"], True, "https://skills.example"),
+        ([], True, "https://localhost"),
+    ],
+)
+def test_the_portals_own_address_follows_from_its_names(hosts: list[str], https: bool, url: str) -> None:
+    assert read_portal_url(hosts, https=https) == url
+
+
+def test_the_portals_own_address_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTAL_URL", " https://intern.example:8443/skills/ ")
+    assert read_portal_url(["localhost"], https=False) == "https://intern.example:8443/skills"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "skills.example",
+        "ftp://x",
+        "https://",
+        "https://x?y",
+        "https://x/#y",
+        "https://a@x",
+        "https://x y",
+        "http://x:99999",
+    ],
+)
+def test_an_address_that_is_none_stops_the_start(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTAL_URL", text)
+    with pytest.raises(ImproperlyConfigured, match="PORTAL_URL is no address"):
+        read_portal_url([], https=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "mail"),
+    [
+        ("smtp://localhost", Mail("q@x.example", "localhost", 25)),
+        ("smtp+tls://u:p%40ss@h:2525", Mail("q@x.example", "h", 2525, "u", "p@ss", starttls=True)),
+        ("smtp+tls://h", Mail("q@x.example", "h", 587, starttls=True)),
+        ("smtp+ssl://h", Mail("q@x.example", "h", 465, tls=True)),
+        ("", Mail("q@x.example")),
+    ],
+)
+def test_the_server_of_mails(url: str, mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMAIL_URL", url)
+    monkeypatch.setenv("EMAIL_FROM", "q@x.example")
+    assert read_mail("https://skills.example") == mail
+    assert "p@ss" not in repr(read_mail("https://skills.example"))
+
+
+@pytest.mark.parametrize("url", ["smtps://h:465", "smtp://", "localhost:25", "http://h", "smtp://h:port"])
+def test_a_server_of_mails_that_is_none_stops_the_start(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMAIL_URL", url)
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL is no address of a mail server"):
+        read_mail("https://skills.example")
+
+
+def test_the_sender_of_mails(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_mail("https://skills.example:8443").sender == "quartermaster@skills.example"
+    monkeypatch.setenv("EMAIL_FROM", "nobody")
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_FROM is no e-mail address"):
+        read_mail("https://skills.example")
 
 
 def test_hsts_speaks_for_this_host_alone_unless_told(tmp_path: Path) -> None:
