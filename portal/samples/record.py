@@ -14,6 +14,7 @@ from catalog.agents import create_agent
 from catalog.bundles.files import Upload
 from catalog.bundles.folders import read_folder
 from catalog.canaries import Plan
+from catalog.delegations import lend
 from catalog.grants import Wanted, give_grant
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Release, Role, Skill, SkillSet, State, Team, User, Version
@@ -52,6 +53,7 @@ class Player:
                 self.step(row, at)
         self.make_sets()
         self.make_agents()
+        self.lend_rights()
 
     def make_people(self) -> None:
         """Accounts, teams and grants."""
@@ -67,6 +69,19 @@ class Player:
             wanted = Wanted(Role(role), may_override=username == "approver2")
             give_grant(user=user, wanted=wanted, actor=system, now=self.start)
             self.users[username] = user
+
+    def lend_rights(self) -> None:
+        """The approver is away in three days, and lends their rights for two weeks."""
+        away = self.now + timedelta(days=3)
+        lend(
+            giver=self.users["approver"],
+            taker=self.users["approver2"],
+            actor=self.actor("approver"),
+            starts_at=away,
+            ends_at=away + timedelta(days=14),
+            reason="On leave.",
+            now=self.now,
+        )
 
     def _publications(self) -> list[tuple[str, dict[str, Any]]]:
         return [
