@@ -150,7 +150,7 @@ def environment_read(request: HttpRequest, name: str) -> Environment:
 def token_read(request: HttpRequest, token_id: UUID) -> Token:
     """A token of the user, or of an agent that they see."""
     managed = visible_agents(powers(request), with_retired=True)
-    mine = Q(user=request.user.pk) | Q(agent__in=managed)
+    mine = Q(user=person(request)) | Q(agent__in=managed)
     rows = Token.objects.filter(mine, pk=token_id).select_related("agent__team", "environment", "user")
     token = rows.first()
     if token is None:

@@ -178,6 +178,24 @@ def test_addresses_of_people_say_nothing_to_an_agent(staging: Caller, cast: make
     assert_silent(staging.get("nowhere"))
 
 
+@pytest.mark.parametrize("query", ["", "?version=9.9.9", "?environment=production", "?key=production"])
+def test_no_address_of_agents_tells_of_another_environment(staging: Caller, query: str) -> None:
+    seen = 0
+    for method, path in addresses():
+        if not is_of_agents(method, path):
+            continue
+        for asked in (path, path.replace(OWN, "vault-open")):
+            answer = staging.send(method, f"{asked}{query}", data="{}", content_type="application/json")
+            told = {"vault-open", "references/vault.md", query.rpartition("=")[2]} - {""}
+            content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+            text = content.decode("utf-8", "replace")
+            for name in set(FOREIGN) - told:
+                assert name not in text, (method, asked, name, text[:300])
+            assert "Secret of the vault" not in text
+        seen += 1
+    assert seen >= 8
+
+
 def test_pages_are_closed_to_a_token(staging: Caller) -> None:
     for path in ("/environments/", "/environments/production/", "/skills/vault-open/", "/"):
         answer = staging.client.get(path, headers={"Authorization": f"Bearer {staging.secret}"})
