@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
+from catalog.models import User
 from portal import counters
 
 FRESH_SECONDS = 600
@@ -35,7 +36,7 @@ class TooManyTries(PasswordWrong):
 
 def has_password(request: HttpRequest) -> bool:
     """Whether the user has a password here; who signs in elsewhere has none."""
-    return request.user.has_usable_password()
+    return isinstance(request.user, User) and request.user.has_usable_password()
 
 
 def is_fresh(request: HttpRequest, *, now: datetime) -> bool:

@@ -96,6 +96,12 @@ class Offer:
         return not self.refusal
 
     @property
+    def is_button(self) -> bool:
+        """Whether it has a button of the decision: an open action, or a main step that is shut."""
+        shut = self.action in MAIN and self.action != "advance"
+        return not self.special and (self.allowed or shut)
+
+    @property
     def grave(self) -> bool:
         """Whether it takes something away."""
         return self.action in GRAVE

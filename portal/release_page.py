@@ -14,6 +14,7 @@ from catalog.availability import missing_dependencies
 from catalog.canaries import plan_of
 from catalog.comparison import Comparison, compare
 from catalog.models import Approval, Release, State, Version
+from catalog.releases import STARTS_FROM
 from catalog.shortfalls import shortfalls
 from governance.clearing import judge
 from portal import access, confirming
@@ -62,9 +63,11 @@ def release_context(
         "glass": broken_glass(transitions),
         "lacking": shortfalls([release.environment]).of(release),
         "offers": found,
+        "buttons": [offer for offer in found if offer.is_button],
         "may_act": any(offer.allowed for offer in found),
         "refusals": why_not(found),
         "helpers": helpers_of(release) if _needs_help(found, powers.may_break_glass(release)) else None,
+        "lacks_right": release.state in STARTS_FROM["override"] and not powers.may_break_glass(release),
         "password_entered": confirming.is_fresh(request, now=now),
         "form": DecisionForm(initial={"percent": _first_share(release)}),
         "canary": canary_of(release, live, seen),

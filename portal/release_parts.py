@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Q
 from django.utils.translation import gettext as _
@@ -158,7 +159,7 @@ def helpers_of(release: Release) -> Helpers:
     )
 
 
-def _publishers_of(release: Release) -> Iterator[object]:
+def _publishers_of(release: Release) -> Iterator[UUID]:
     teams = Q(team=None) | Q(team=release.skill.team_id)
     return Grant.objects.filter(teams, role=Role.PUBLISHER).values_list("user_id", flat=True).iterator()
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import reswap, retarget, trigger_client_event
 
 from catalog.access import NotAllowed
-from catalog.canaries import PlanWrong
+from catalog.canaries import Plan, PlanWrong
 from catalog.comparison import compare
 from catalog.models import Environment, Release, Skill, State, Version
 from catalog.releases import NotCleared, WrongState
@@ -197,7 +197,8 @@ def _show_proposal(
         "environment": environment,
     }
     if version and environment:
-        context |= _needed(form, version, environment)
+        context |= _needed(version, environment)
+        context["plan"] = plan_words(plan) if (plan := _planned(form, version, environment)) else ()
     if not wants_part(request):
         context["offered"] = callers_offered(access.powers(request))
     if request.method == "POST":
@@ -205,8 +206,18 @@ def _show_proposal(
     return render_part(request, "releases/release_propose.html", "needs", context)
 
 
-def _needed(form: ProposeForm, version: Version, environment: Environment) -> dict[str, object]:
-    """What the release would need, what it would change for callers, and how it would be served."""
+def _planned(form: ProposeForm, version: Version, environment: Environment) -> Plan | None:
+    """The plan that the form holds, None where something in it is wrong, or nothing was filled in yet."""
+    if not form.is_bound and form.initial:
+        chosen = {"version": version.version, "environment": environment.name}
+        form = ProposeForm(
+            {**form.initial, **chosen}, skill=version.skill, environments=list(form.environments.values())
+        )
+    return form.plan if form.is_bound and form.is_valid() else None
+
+
+def _needed(version: Version, environment: Environment) -> dict[str, object]:
+    """What the release would need, and what it would change for callers."""
     live = version.skill.releases.filter(environment=environment, state=State.LIVE)
     before = live.select_related("version").first()
     changes = compare(before.version if before else None, version)
@@ -215,7 +226,6 @@ def _needed(form: ProposeForm, version: Version, environment: Environment) -> di
         "needs": needs_of(policy_of(environment), subject_of(version)),
         "reach": changes,
         "deltas": reach_of(changes).deltas,
-        "plan": plan_words(form.plan) if form.is_bound and form.is_valid() and form.plan else (),
     }
 
 

@@ -9,7 +9,9 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from catalog.models import Release, State
+from catalog.journal import Actor
+from catalog.models import Environment, Grant, Release, State
+from governance import approvals, rollouts
 from governance.traces import ingest
 from tests import make
 from tests.browser.conftest import OpenPage
@@ -18,7 +20,7 @@ from tests.make import Cast
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 WIDTHS = (1440, 390)
-# Who looks, at what address (`{release}` waits, `{canary}` runs), and what they press before.
+# Who looks, at what address (`{release}` waits, `{canary}` runs, `{shut}` has a gate shut, `{glass}` was forced), and what they press before.
 PAGES = (
     ("ines", "/publish/", ""),
     ("ravi", "/publish/", ""),
@@ -29,6 +31,17 @@ PAGES = (
     ("mara", "/releases/{release}/", "Approve 1.1.0 for Production"),
     ("mara", "/releases/{canary}/", "Halt the canary"),
     ("ravi", "/releases/{release}/", ""),
+    ("mara", "/releases/{canary}/", ""),
+    ("otto", "/releases/{release}/", "Break the glass"),
+    ("otto", "/releases/{shut}/", "Override the gate Stability"),
+    ("ines", "/releases/{shut}/", ""),
+    ("otto", "/releases/{glass}/", ""),
+    ("otto", "/inbox/", ""),
+    (
+        "ines",
+        "/skills/refund-check/releases/propose/?environment=production&steps=5,100&agents=front-desk",
+        "",
+    ),
     ("ines", "/skills/refund-check/releases/", ""),
     ("ines", "/skills/refund-check/releases/propose/", ""),
     ("ravi", "/skills/refund-check/releases/propose/", ""),
@@ -56,13 +69,28 @@ def scene() -> tuple[Cast, dict[str, str]]:
     risky = make.version(number="1.1.0", cast=cast, risk_level="high", permissions=("network",))
     waiting = make.release(risky, "production", cast=cast, state=State.PROPOSED, note="Rounds to cents.")
     canary = make.release(make.version("order-find", cast=cast), "staging", cast=cast, state=State.CANARY)
+    Grant.objects.filter(user=cast.otto).update(may_override=True)
+    shut, glass = (
+        make.release(
+            make.version(name, cast=cast, stability="experimental"),
+            "production",
+            cast=cast,
+            state=State.PROPOSED,
+        )
+        for name in ("till-close", "stock-count")
+    )
+    actor = Actor(cast.otto)
+    approvals.override(release=shut, gate="stability", actor=actor, reason="Tried.", now=timezone.now())
+    Environment.objects.filter(name="production").update(approvals_medium=2)
+    rollouts.break_glass(release=glass, actor=actor, reason="Tills are down.", now=timezone.now())
     make.skill_set("shop", risky.skill)
     desk = make.agent(team=cast.payments, description="Answers at the desk", tags=["shop"])
     make.token(agent=desk)
     make.token(agent=desk, environment="staging", days=5)
     make.token(user=cast.ines)
     report(desk.pk, waiting)
-    return cast, {"release": str(waiting.pk), "canary": str(canary.pk)}
+    named = {"release": waiting, "canary": canary, "shut": shut, "glass": glass}
+    return cast, {name: str(one.pk) for name, one in named.items()}
 
 
 def report(agent_id: object, release: Release) -> None:

@@ -13,7 +13,7 @@ from catalog.access import powers_of
 from catalog.models import Delegation, Environment, Release, Skill, State, Transition, User, Version
 from catalog.visibility import releases_to_decide, releases_to_start
 from governance import approvals, rollouts
-from governance.approvals import review
+from governance.clearing import review
 from portal import waiting
 from tests import cast as crew
 from tests import make

@@ -60,8 +60,7 @@ def test_it_opens_the_gate_and_says_by_whom_and_why(
     assert "Tried for a month." in text
     assert 'id="dialog-override-stability"' not in text
     assert "all open" in text
-    answer = client.post(f"/releases/{shut.pk}/start/", {"percent": "100"})
-    assert answer.status_code == 302
+    assert client.post(f"/releases/{shut.pk}/start/", {"percent": "100"}).status_code == 302
     make.release(make.version(number="1.1.0", cast=cast), "production", cast=cast)
     text = page(client, cast.ravi, shut)
     assert Release.objects.get(pk=shut.pk).state == State.SUPERSEDED
