@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
@@ -447,6 +449,27 @@ def test_of_many_who_come_first_one_compiles(shared_database: str, monkeypatch: 
     )
     assert done == [1] * 8
     assert len(compiled) == 1
+
+
+def test_agents_of_the_same_limits_share_what_is_put_together(cast: make.Cast) -> None:
+    canary(cast, 50)
+    one, other = make.agent(team=cast.payments), make.agent("other", team=cast.payments)
+    assert feed(one, key="key-1") is feed(other, key="key-1")
+    limited = make.agent("limited", team=cast.payments, highest_risk="low")
+    assert feed(limited, key="key-1").offer is not feed(one, key="key-1").offer
+    assert feed(limited, key="key-1").body == feed(one, key="key-1").body
+
+
+def test_what_an_older_revision_came_to_is_let_go(cast: make.Cast, clock: Callable[[float], None]) -> None:
+    canary(cast, 50)
+    agent = make.agent(team=cast.payments)
+    older = weakref.ref(feed(agent, key="key-1").offer)
+    assert feed(agent, key="key-1").body
+    live(cast, "order-status")
+    clock(1.0)
+    assert set(feed(agent).served) == {"refund-check", "order-status"}
+    gc.collect()
+    assert older() is None
 
 
 def test_a_change_is_seen_within_a_second(cast: make.Cast, clock: Callable[[float], None]) -> None:

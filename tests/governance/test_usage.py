@@ -193,3 +193,20 @@ def test_processes_add_up(shared_database: str, tmp_path: Path) -> None:
         _, said = process.communicate(timeout=120)
         assert process.returncode == 0, said.decode()
     assert ReadCount.objects.get().count == 400
+
+
+@pytest.mark.django_db
+def test_sets_that_overlap_add_up_in_as_many_statements_as_there_are_totals(
+    django_assert_num_queries: Any,
+) -> None:
+    """As callers in many arms of gray releases read them: each set is another, and most of each the same."""
+    scene = Scene()
+    one, other = scene.ids
+    for ids in ((one, other), (one,), (other, one), (one,)):
+        scene.count(version_ids=ids)
+    with django_assert_num_queries(6):  # two totals, each in a transaction of its own
+        assert usage.flush() == 2
+    assert dict(ReadCount.objects.values_list("version_id", "count")) == {
+        scene.served[0].version_id: 4,
+        scene.served[1].version_id: 2,
+    }
