@@ -11,31 +11,15 @@ from uuid import UUID
 import orjson
 from django.db.models import QuerySet
 
-from catalog.availability import (
-    Broken,
-    in_order,
-    refused_in,
-    shown_to,
-    stopped_by,
-    unavailable,
-    unmet,
-    wanted_by,
-)
+from catalog.availability import in_order, wanted_by
 from catalog.bundles.bundle import RISKS
 from catalog.caches import Bounded
 from catalog.canaries import Plan, plan_of
 from catalog.cards import is_resource, is_script, public_card
-from catalog.models import SERVED, BundleFile, Degradation, Environment, Release, Risk, Skill, State, Version
+from catalog.models import SERVED, BundleFile, Environment, Release, Risk, Skill, State, Version
 from catalog.rollout import NOBODY, Cohort
-from catalog.switches import (
-    Switch,
-    reachable,
-    read_switched_off,
-    stood_in_by,
-    switches_of,
-    tell_off,
-    with_switches,
-)
+from catalog.surroundings import Surroundings, surroundings_of
+from catalog.switches import Switch, reachable, with_switches
 
 RANKS: Mapping[str, int] = {risk: rank for rank, risk in enumerate(RISKS)}
 ARMS: Mapping[str, str] = {State.LIVE: "stable", State.CANARY: "candidate"}
@@ -113,22 +97,6 @@ class Slot:
     cohort: Cohort = NOBODY
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a version is served beside, all by folder name.
-
-    `live` is what is live, `broken` what of that is unavailable, `private` whose the team-only skills
-    among them are, `off` what is switched off, whether it is live or not, and `stands_in` for
-    what each fallback stands in.
-    """
-
-    live: Mapping[str, str]
-    broken: Broken
-    private: Mapping[str, UUID]
-    off: Mapping[str, Switch]
-    stands_in: Mapping[str, tuple[str, ...]]
-
-
 @dataclass(frozen=True)
 class Snapshot:
     """An environment at a revision, its skills in the order in which they depend on each other.
@@ -177,12 +145,8 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
         )
     ):
         by_folder.setdefault(release.skill.folder, {})[release.state] = release
-    switched_off = read_switched_off([environment])[environment.pk]
-    around = _surroundings(
-        environment,
-        switched_off,
-        {one: rows[State.LIVE] for one, rows in by_folder.items() if State.LIVE in rows},
-    )
+    stable = {one: rows[State.LIVE] for one, rows in by_folder.items() if State.LIVE in rows}
+    around = surroundings_of(environment, stable)
     needs = {folder: _needed(releases.values()) for folder, releases in by_folder.items()}
     return Snapshot(
         environment_id=environment.pk,
@@ -192,28 +156,6 @@ def compile_snapshot(environment_id: UUID) -> Snapshot:
         gray=tuple(folder for folder, releases in by_folder.items() if State.CANARY in releases),
         around=around,
     )
-
-
-def _surroundings(
-    environment: Environment, rows: Mapping[str, Degradation], stable: Mapping[str, Release]
-) -> Surroundings:
-    """What the live releases of the environment are to each other, and what of it is switched off."""
-    live = {folder: release.version.version for folder, release in stable.items()}
-    off = {folder: tell_off(row.reason) for folder, row in rows.items()}
-    stopped = {
-        folder: why
-        for folder, release in stable.items()
-        if (why := stopped_by(release.version, environment, off.get(folder, "")))
-    }
-    needs = {folder: wanted_by(release.version) for folder, release in stable.items()}
-    broken = unavailable(live, needs, stopped)
-    private = {
-        folder: release.skill.team_id
-        for folder, release in stable.items()
-        if release.skill.visibility == Skill.Visibility.TEAM
-    }
-    switches = switches_of(rows, live, broken)
-    return Surroundings(live, broken, private, switches, stood_in_by(switches))
 
 
 def with_parts(releases: QuerySet[Release]) -> QuerySet[Release]:
@@ -245,7 +187,7 @@ def _cohort(plan: Plan) -> Cohort:
 def serve(release: Release, around: Surroundings) -> Served:
     """The version of a release as the feed serves it, beside what else is there."""
     version, skill = release.version, release.skill
-    switch, lacking = around.off.get(skill.folder), _lacking(release, around)
+    switch, lacking = around.off.get(skill.folder), around.lacking(release)
     stands_in = around.stands_in.get(skill.folder, ())
     item = {
         **_item(release),
@@ -281,15 +223,6 @@ def as_told(one: Served, served: Mapping[str, Served]) -> Served:
     names = [served[folder].name for folder in stands_in]
     item = {**one.item, **_tell(switch, one.lacking), "fallback_for": names}
     return replace(one, item=item, rendered=_rendered(item), switch=switch, stands_in=stands_in)
-
-
-def _lacking(release: Release, around: Surroundings) -> tuple[str, ...]:
-    """A sentence for each thing that is not allowed, or that it depends on and does not find."""
-    wanted = wanted_by(release.version)
-    live = {one: around.live[one] for one in wanted if one in around.live}
-    seen = shown_to(release.skill.team_id, live, around.private)
-    refused = refused_in(release.version, release.environment)
-    return (*refused, *unmet(wanted, seen, around.broken))
 
 
 def _tell(switch: Switch | None, lacking: Sequence[str]) -> dict[str, Any]:

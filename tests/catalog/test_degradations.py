@@ -22,6 +22,8 @@ from catalog.models import (
     State,
     User,
 )
+from catalog.shortfalls import shortfalls
+from catalog.snapshots import compile_snapshot
 from catalog.transitions import WrongState
 from tests import cast as crew
 from tests import make
@@ -269,3 +271,21 @@ def test_an_old_revision_is_what_callers_poll(cast: make.Cast, refunds: Skill) -
     )
     assert after.revision == before.revision + 1
     assert after.etag != before.etag
+
+
+def test_what_is_off_takes_one_question_more(
+    cast: make.Cast, refunds: Skill, django_assert_num_queries: Any
+) -> None:
+    others = [live(f"refund-{n}", cast) for n in range(4)]
+    where = make.environment("production")
+    with django_assert_num_queries(3):  # the environment, what it serves, what that depends on
+        compile_snapshot(where.pk)
+    for one in others[1:]:
+        off(one, cast.mara, "production", fallback=others[0])
+    with django_assert_num_queries(4):
+        found = compile_snapshot(where.pk)
+    stand_in = found.slots["refund-0"].stable
+    assert stand_in is not None
+    assert stand_in.item["fallback_for"] == ["refund-1", "refund-2", "refund-3"]
+    with django_assert_num_queries(3):  # what is off, what depends on something, what is live of all that
+        assert len(shortfalls([where]).off) == 3
