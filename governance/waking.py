@@ -14,6 +14,8 @@ from celery import current_app
 from catalog import background, journal
 
 TASK = "governance.tasks.tell"
+# Seconds for Redis; the other transport waits for nobody, and knows none of these.
+IMPATIENT = {"socket_connect_timeout": 2, "socket_timeout": 2, "max_retries": 0}
 log = logging.getLogger(__name__)
 
 _written = threading.Event()
@@ -31,7 +33,9 @@ def send() -> None:
         return
     _written.clear()
     try:
-        current_app.send_task(TASK, expires=60, retry=False)
+        # A connection of its own, that does not wait: the pool's would try until the broker is back.
+        with current_app.connection_for_write(transport_options=IMPATIENT) as connection:
+            current_app.send_task(TASK, expires=60, retry=False, connection=connection)
     except Exception as fault:  # noqa: BLE001 (each transport has errors of its own)
         log.warning("The worker was not woken for notices (%s); it looks each minute.", type(fault).__name__)
 
