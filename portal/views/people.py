@@ -28,14 +28,13 @@ from portal.fragments import render_part
 
 PAGE_SIZE = 50
 MOST_SHOWN = 50
-REFUSAL = "People are managed by administrators."
 STATES = ("active", "waiting", "closed")
 
 
 @require_safe
 def person_list(request: HttpRequest) -> HttpResponse:
     """Everybody with an account, with their roles, their last sign-in and their state."""
-    access.ask_administrator(request, REFUSAL)
+    _ask(request)
     asked, state = request.GET.get("q", "").strip()[:200], request.GET.get("state", "")
     grants = Grant.objects.select_related("team", "environment").order_by("role", "team__name")
     people = people_who(text=asked, state=state).prefetch_related(Prefetch("grants", grants))
@@ -53,7 +52,7 @@ def person_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def person_invite(request: HttpRequest) -> HttpResponse:
     """Make an account; the answer alone shows the link by which its person chooses a password."""
-    access.ask_administrator(request, REFUSAL)
+    _ask(request)
     form = InviteForm(request.POST if request.method == "POST" else None)
     if request.method != "POST":
         return render(request, "people/person_invite.html", {"form": form})
@@ -109,7 +108,7 @@ def person_grant(request: HttpRequest, username: str) -> HttpResponse:
 @require_POST
 def grant_remove(request: HttpRequest, grant_id: UUID) -> HttpResponse:
     """Take a role away, and go back to the team (`back=team`) or the person; a second time changes nothing."""
-    access.ask_administrator(request, REFUSAL)
+    _ask(request)
     grant = Grant.objects.filter(pk=grant_id).select_related("user", "team").first()
     if grant is None:
         messages.info(request, _("The role is gone already."))
@@ -174,8 +173,12 @@ def person_open(request: HttpRequest, username: str) -> HttpResponse:
     return redirect("person-detail", person.username)
 
 
+def _ask(request: HttpRequest) -> None:
+    access.ask_administrator(request, _("People are managed by administrators."))
+
+
 def _person(request: HttpRequest, username: str) -> User:
-    access.ask_administrator(request, REFUSAL)
+    _ask(request)
     return access.person_read(username)
 
 
