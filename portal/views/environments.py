@@ -165,7 +165,7 @@ def _list(request: HttpRequest, *, late: str = "", status: int = 200) -> HttpRes
         live=Count("releases", filter=Q(releases__state=State.LIVE, releases__skill__deleted_at=None)),
         canaries=Count("releases", filter=Q(releases__state=State.CANARY, releases__skill__deleted_at=None)),
         waiting=Count("releases", filter=Q(releases__state__in=WAITING, releases__skill__deleted_at=None)),
-    )
+    ).order_by("order")
     context = {
         "rows": [(one, summarise(one), warn(terms_of(one))) for one in rows],
         "is_admin": access.powers(request).is_admin,
