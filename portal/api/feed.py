@@ -23,6 +23,7 @@ from catalog.advertisement import (
     tool_definitions,
 )
 from catalog.instructions import instructions_of
+from catalog.models import Agent
 from catalog.pins import read_version
 from catalog.resolution import Feed, feed_of
 from catalog.resources import find_resource
@@ -42,7 +43,7 @@ LONGEST_KEY = 300
 KEY = {"key": "A session or end user, for gray releases; the agent itself where absent."}
 VERSION = {"version": "A pinned version that was live here in the last 30 days."}
 SCRIPTS = OpenApiParameter("scripts", bool, description="Whether the agent runs scripts.")
-FORMAT = OpenApiParameter("format", str, enum=["markdown", "xml", "json"])
+FORMAT = OpenApiParameter("format", str, enum=["markdown", "xml", "json", "template"])
 
 
 @described(
@@ -74,10 +75,10 @@ def list_all(
 
 @described(
     "feed_advertise",
-    "The text for a system prompt.",
+    "The text for a system prompt; as `template`, the one that the agent was given in the portal.",
     answers={200: "Advertised"},
     files=("text/plain",),
-    problems=(400,),
+    problems=(400, 404),
     query=KEY,
     parameters=[SCRIPTS, FORMAT],
 )
@@ -113,12 +114,21 @@ def _template(request: Request) -> str:
     return template
 
 
+def _own_template(agent_id: UUID) -> str:
+    template = Agent.objects.values_list("template", flat=True).get(pk=agent_id)
+    if not template:
+        raise Problem("template-missing", "The agent has no template of its own.", status=404)
+    return template
+
+
 def _as_asked(request: Request, skills: list[Advertised], scripts: bool) -> HttpResponse:
     form = request.query_params.get("format", "markdown")
     if form == "json":
         return HttpResponse(render_json(as_json(skills, scripts=scripts)), content_type="application/json")
+    if form == "template":
+        return _text(fill_template(_own_template(_agent(request)), skills, scripts=scripts))
     if form not in {"markdown", "xml"}:
-        raise Problem("format-unknown", "format is markdown, xml or json.")
+        raise Problem("format-unknown", "format is markdown, xml, json or template.")
     return _text(as_markdown(skills, scripts=scripts) if form == "markdown" else as_xml(skills))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from catalog import advertisement
+from catalog.models import Agent, Version
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 
@@ -172,3 +173,17 @@ def test_tools_for_resources_and_scripts(desk: Caller, two: None) -> None:
     assert "args" in found["run_skill_script"]["parameters"]["properties"]
     assert all(one["parameters"]["type"] == "object" for one in found.values())
     assert "run_skill_script" not in tools(desk, "?scripts=false")
+
+
+def test_the_template_that_the_agent_was_given(desk: Caller, refunds: Version) -> None:
+    assert_problem(desk.get("feed/advertise?format=template"), 404, "template-missing")
+    Agent.objects.update(
+        template="You have {{these}}:\n{skills}\n{resource_instructions}{runner_instructions}"
+    )
+    answer = desk.get("feed/advertise?format=template")
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    text = answer.content.decode()
+    assert text.startswith("You have {these}:\n  <skill>\n    <name>refund-check</name>\n")
+    assert text.endswith(advertisement.RESOURCE_INSTRUCTIONS)
+    with_scripts = desk.get("feed/advertise?format=template&scripts=true").content.decode()
+    assert with_scripts == text + advertisement.RUNNER_INSTRUCTIONS
