@@ -190,7 +190,7 @@ def way_back(release: Release, live: Version | None) -> WayBack:
         text = _("%(version)s was taken back since and is not put back: agents lose the skill.")
         return WayBack(None, text % {"version": to.version})
     if release.state == State.LIVE:
-        return WayBack(to, _("It is put back where its gates are open then."))
+        return WayBack(to, _("It is put back where its gates are open and its approvals hold then."))
     if release.state == State.CANARY:
         return WayBack(to, _("Every caller gets it again when the canary is halted."))
     return WayBack(to, _("It is live here now."))

@@ -230,7 +230,8 @@ def test_what_a_rollback_returns_to(client: Client, cast: make.Cast) -> None:
     only = make.release(first, "production", cast=cast)
     assert "No version was live before in Production: agents lose the skill." in page(client, cast.mara, only)
     second = make.release(make.version(number="1.1.0", cast=cast), "production", cast=cast)
-    assert "It is put back where its gates are open then." in page(client, cast.mara, second)
+    text = page(client, cast.mara, second)
+    assert "It is put back where its gates are open and its approvals hold then." in text
     first.yanked_at = timezone.now()
     first.save()
     text = page(client, cast.mara, second)
