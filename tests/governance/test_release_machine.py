@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from catalog.models import Release, Transition
 from tests import cast as crew
-from tests.governance.world import ACTIONS, World, check_world, do
+from tests.governance.world import ACTIONS, GROUPS, World, check_world, do, do_some
 
 NUMBER = st.integers(0, 11)
 THREADS = 4
@@ -42,16 +42,20 @@ class Machine(RuleBasedStateMachine):
         check_world(self.seen)
 
 
-def _rule(action: str) -> Callable[..., None]:
+def _rule(group: str) -> Callable[..., None]:
     def happen(self: Machine, which: int, who: int, more: int) -> None:
-        do(self.world, action, which, who, more)
+        do_some(self.world, group, which, who, more)
 
-    happen.__name__ = action
+    happen.__name__ = group
     return rule(which=NUMBER, who=NUMBER, more=NUMBER)(happen)
 
 
-for _action in ACTIONS:
-    setattr(Machine, f"do_{_action}", _rule(_action))
+for _group in GROUPS:
+    setattr(Machine, f"do_{_group}", _rule(_group))
+
+
+def test_every_action_is_in_a_group() -> None:
+    assert {name for names in GROUPS.values() for name in names} == {*ACTIONS, "begin"}
 
 
 def walk(examples: int, steps: int) -> None:
