@@ -15,7 +15,7 @@ from catalog import access, journal
 from catalog.advertisement import fill_template
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Skill, SkillSet, Team
-from catalog.rotation import working_tokens
+from catalog.rotation import lock_working
 from catalog.teams import ensure_team
 from catalog.tokens import revoke_token
 
@@ -156,7 +156,7 @@ def retire_agent(*, agent: Agent, actor: Actor, reason: str, now: datetime) -> A
         except Retired:
             return Agent.objects.select_related("team").get(pk=agent.pk)
         _ask(actor, fresh, now)
-        for token in working_tokens(fresh, now):
+        for token in lock_working(fresh, now):
             revoke_token(token=token, actor=actor, now=now)
         fresh.retired_at = now
         fresh.save(update_fields=["retired_at"])

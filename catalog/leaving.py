@@ -129,6 +129,7 @@ def _part(
     """Take away what leaving takes, each with its entry; the locks come in the order of the docs."""
     list(Environment.objects.select_for_update(no_key=True).order_by("order"))
     list(_skills_of(person, Q(team=team) if team else Q()).select_for_update(of=("self",), no_key=True))
+    list(Token.objects.select_for_update(no_key=True).filter(user=person).order_by("pk"))
     gone = look_ahead(person=person, now=now, team=team)
     _check_heirs(person, heirs)
     for token in gone.tokens:

@@ -83,7 +83,7 @@ def revoke_tokens_of(*, agent: Agent, actor: Actor, now: datetime) -> int:
     with transaction.atomic():
         # A token that is issued meanwhile waits for this, and is not one of them.
         Agent.objects.select_for_update(no_key=True, of=("self",)).get(pk=agent.pk)
-        found = list(working_tokens(agent, now))
+        found = lock_working(agent, now)
         for token in found:
             revoke_token(token=token, actor=actor, now=now)
     return len(found)
@@ -93,6 +93,11 @@ def working_tokens(agent: Agent, now: datetime) -> QuerySet[Token]:
     """The tokens of the agent that are neither revoked nor expired, oldest first."""
     rows = Token.objects.filter(agent=agent, revoked_at=None, expires_at__gt=now)
     return rows.select_related("agent__team", "environment", "user").order_by("pk")
+
+
+def lock_working(agent: Agent, now: datetime) -> list[Token]:
+    """The same, locked before the first entry is written: whoever ends one of them meanwhile waits, or is done."""
+    return list(working_tokens(agent, now).select_for_update(no_key=True, of=("self",)))
 
 
 def life_of(token: Token) -> int:

@@ -213,7 +213,7 @@ def test_all_tokens_of_an_agent_end_at_once(cast: make.Cast, held: tuple[Token, 
 def test_of_two_who_replace_a_token_at_once_one_does(shared_database: str) -> None:
     cast = make.cast()
     token, _ = make.token(agent=make.agent(team=cast.payments), now=make.NOW)
-    done = crew.together([lambda: rotate(Token.objects.get(), crew.actor(cast.ines))] * 4)
+    done = crew.together([lambda: rotate(Token.objects.get(pk=token.pk), crew.actor(cast.ines))] * 4)
     assert sorted(type(one).__name__ for one in done) == ["NotRotatable"] * 3 + ["tuple"]
     assert Token.objects.count() == 2
     assert crew.verbs().count("token.rotate") == 1
@@ -234,3 +234,19 @@ def test_no_token_outlives_a_retirement_beside_it(shared_database: str) -> None:
     done = crew.together(works)
     assert not isinstance(done[2], Exception), done
     assert not Token.objects.filter(revoked_at=None).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("way", ["all revoked", "retired"])
+def test_who_ends_one_of_them_meanwhile_stops_nobody(shared_database: str, way: str) -> None:
+    cast = make.cast()
+    agent, ines = make.agent(team=cast.payments), crew.actor(cast.ines)
+    held = [make.token(agent=agent, now=make.NOW)[0] for _ in range(8)]
+    works: list[Callable[[], object]] = [
+        lambda token=token: revoke_token(token=token, actor=ines, now=make.NOW)  # type: ignore[misc]
+        for token in reversed(held[4:])
+    ]
+    done = crew.together([ends(cast, held[0])[way], *works])
+    assert not [one for one in done if isinstance(one, Exception)]
+    assert not Token.objects.filter(revoked_at=None).exists()
+    assert crew.verbs().count("token.revoke") == 8
