@@ -35,9 +35,14 @@ def audit_log(request: Request) -> Response:
     _ask_admin(request)
     sent = request.query_params
     moments = {name: read_moment(name, sent[name]) for name in ("since", "until") if sent.get(name)}
-    words = (sent.get(name, "") for name in ("actor", "verb", "target"))
-    rows = filter_entries(Asked(*words, moments.get("since"), moments.get("until")))
-    return Response(page_of(request, rows, key="-n", show=show_entry))
+    asked = Asked(
+        actor=sent.get("actor", ""),
+        verb=sent.get("verb", ""),
+        target=sent.get("target", ""),
+        since=moments.get("since"),
+        until=moments.get("until"),
+    )
+    return Response(page_of(request, filter_entries(asked), key="-n", show=show_entry))
 
 
 @described(

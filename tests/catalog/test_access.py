@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
 
 from catalog import visibility
-from catalog.access import Powers, powers_of
+from catalog.access import Powers, powers_of, powers_of_all
+from catalog.delegations import lend
 from catalog.grants import Wanted, give_grant
-from catalog.models import Environment, Grant, Release, Role, Skill, Team, Version
+from catalog.models import Environment, Grant, Release, Role, Skill, Team, User, Version
 from tests import cast as crew
 from tests import make
 
@@ -254,3 +257,35 @@ def test_a_question_asks_nothing_of_the_database(scene: Scene, django_assert_num
 def test_versions_that_were_taken_back_stay_visible(scene: Scene) -> None:
     Version.objects.update(revoked_at=make.NOW)
     assert visibility.visible_versions(scene.powers()).exists()
+
+
+def test_the_powers_of_many_are_those_of_each(scene: Scene, django_assert_num_queries: object) -> None:
+    mara, otto, nora, now = scene.cast.mara, scene.cast.otto, scene.cast.nora, timezone.now()
+    for giver, taker, team in (
+        (mara, nora, None),
+        (mara, scene.user, scene.own),
+        (otto, mara, None),
+        (otto, nora, None),
+    ):
+        until = now + timedelta(days=1)
+        lend(
+            giver=giver,
+            taker=taker,
+            team=team,
+            actor=crew.actor(giver),
+            ends_at=until,
+            reason="Away.",
+            now=now,
+        )
+    everyone = list(User.objects.filter(is_active=True))
+    with django_assert_num_queries(1):  # type: ignore[operator]
+        found = powers_of_all(everyone, now=now)
+    assert len(found) == len(everyone) > 3
+    for user in everyone:
+        alone = powers_of(user, now=now)
+        assert (sorted(found[user.pk].rights, key=str), found[user.pk].givers) == (
+            sorted(alone.rights, key=str),
+            alone.givers,
+        )
+    assert {right.lent_by for right in found[nora.pk].rights} == {mara.pk, otto.pk}
+    assert len(found[mara.pk].own) == len(found[otto.pk].rights) == 1

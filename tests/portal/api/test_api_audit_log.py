@@ -37,6 +37,11 @@ def test_filters(ada: Caller) -> None:
     assert verbs("since=2100-01-01T00:00:00Z") == []
     assert "version.publish" in verbs("since=2026-01-01T00:00:00%2B02:00&since=")
     assert verbs("actor=nobody") == []
+    assert verbs("until=2000-01-01T00:00:00Z") == []
+    assert "version.publish" in verbs("until=2100-01-01T00:00:00Z")
+    assert set(verbs("verb=version")) == {"version.publish"}
+    assert verbs("verb=vers") == verbs("target=refund") == []
+    assert {"version.publish", "release.start"} <= set(verbs("target=refund-check"))
 
 
 @pytest.mark.parametrize(
@@ -48,6 +53,7 @@ def test_filters(ada: Caller) -> None:
 )
 def test_a_time_that_is_none(ada: Caller, since: str) -> None:
     assert_problem(ada.get(f"audit-log?since={since}"), 400, "field-invalid")
+    assert_problem(ada.get(f"audit-log?until={since}"), 400, "field-invalid")
 
 
 def test_verify(ada: Caller) -> None:
