@@ -100,7 +100,7 @@ def ensure_agent(*, name: str, team: str, actor: Actor, now: datetime) -> Agent:
 def check_name(name: str) -> None:
     """Raise BadName for what is no name of an agent, and for one that a page has."""
     if not NAME.fullmatch(name):
-        raise BadName(f"{name[:80]!r} is no name of an agent; use at most 64 letters, digits, - and _.")
+        raise BadName(f"{name[:80]} is no name of an agent; use at most 64 letters, digits, - and _.")
     if name in RESERVED:
         raise BadName(f"An agent cannot be called {name!r}; a page has that name.")
 

@@ -98,7 +98,7 @@ def test_the_examples(cast: make.Cast) -> None:
     ("sent", "status", "code", "told"),
     [
         ({"name": ""}, 422, "field-invalid", "name is missing."),
-        ({"name": "a b"}, 422, "field-invalid", "'a b' is no name of an agent"),
+        ({"name": "a b"}, 422, "field-invalid", "a b is no name of an agent"),
         ({"name": "new"}, 422, "field-invalid", "a page has that name"),
         ({"team": "moon"}, 422, "team-unknown", "There is no team 'moon'."),
         ({"team": "support"}, 403, "not-allowed", "Agents of Support are made by its publishers."),
