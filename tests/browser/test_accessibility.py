@@ -62,6 +62,8 @@ PAGES = (
     ("ines", "/search/?q=refund"),
     ("nora", "/search/?q=nothing-like-it"),
     ("mara", "/profile/"),
+    ("mara", "/notices/"),
+    ("ada", "/audit-log/"),
 )
 
 

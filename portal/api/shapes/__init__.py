@@ -75,6 +75,21 @@ ENTRY = record(
 )
 
 
+NOTICE = record(
+    id=TEXT,
+    verb=TEXT,
+    text=TEXT,
+    reason=TEXT,
+    skill=maybe(TEXT),
+    version=maybe(TEXT),
+    environment=maybe(TEXT),
+    release=maybe(TEXT),
+    page=maybe(TEXT),
+    at=MOMENT,
+    read_at=maybe(MOMENT),
+)
+
+
 def page(name: str) -> Shape:
     """A page of a list of things of that name."""
     return record(items=listed(ref(name)), next=maybe(TEXT))
@@ -170,6 +185,9 @@ SHAPES: dict[str, Shape] = {
     "Trace": record(trace_id=TEXT, calls=listed(record(**CALL_FIELDS, **DETAIL))),
     "AuditEntry": ENTRY,
     "AuditPage": page("AuditEntry"),
+    "Notice": NOTICE,
+    "NoticePage": page("Notice"),
+    "NoticesRead": record(read=INTEGER),
     "Chain": record(
         intact=BOOLEAN,
         entries=INTEGER,
