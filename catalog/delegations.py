@@ -75,7 +75,10 @@ def lend(
         if actor.user != giver and not actor.is_system:
             raise access.NotAllowed("Rights are lent by the person who holds them.")
         _check_people(accounts[giver.pk], accounts[taker.pk])
-        if not _parts(powers_of(giver, now=now).own, giver, team, environment):
+        own = powers_of(giver, now=now).own
+        if not any(right.role == Role.APPROVER for right in own):
+            raise access.NotAllowed("Lending needs the role approver, held by yourself.")
+        if not _parts(own, giver, team, environment):
             raise NotLendable("team", "You hold no approver's right of your own there that could be lent.")
         _ask_once(giver, taker, team, environment, begin, ends_at)
         made = Delegation.objects.create(

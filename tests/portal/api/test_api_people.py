@@ -380,7 +380,7 @@ def test_loans_that_are_none(mara: Caller, body: dict[str, Any], code: str) -> N
 def test_who_may_not_lend(cast: make.Cast) -> None:
     body = {"taker": "nora", "ends_at": later(1), "reason": "Leave."}
     for name in ("ines", "ada", "ravi"):
-        assert_problem(caller(cast, name).post("delegations", body), 422, "not-lendable")
+        assert_problem(caller(cast, name).post("delegations", body), 403, "not-allowed")
     assert_problem(caller(cast, "mara", ("read",)).post("delegations", body), 403, "scope-missing")
     desk = Caller(make.token(agent=make.agent(team=cast.payments), scopes=("feed",))[1])
     assert_problem(desk.post("delegations", body), 403, "scope-missing")
