@@ -259,17 +259,25 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
-def begin(world: World, which: int, who: int, more: int) -> None:
+def begin(world: World, which: int, who: int, more: int) -> Release:
     """Propose some version and have it approved by all who are needed; refused at any step."""
     release = propose(world, which, who, more)
     for name in ("mara", "otto", "nora"):
         if release.state == State.PROPOSED and more % 4:
             release = make.approve(release, getattr(world.cast, name), now=world.now())
+    return release
+
+
+def twist(world: World, which: int, who: int, more: int) -> None:
+    """Something changes between the approvals and the start."""
+    release = begin(world, which, who, more)
+    (policy if who % 3 else risk)(world, which + who, who, more)
+    rollouts.start(release=release, actor=crew.actor(world.cast.otto), now=world.now())
 
 
 # What happens, so grouped that a few steps lead far; each group has its choice by the sum of the numbers.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "begin": ("begin",),
+    "begin": ("begin", "begin", "twist"),
     "approve": ("approve",),
     "serve": ("start", "start", "advance", "resume"),
     "stop": ("halt", "roll_back", "reject", "withdraw"),
@@ -289,7 +297,7 @@ def do_some(world: World, group: str, which: int, who: int, more: int) -> str:
 def do(world: World, action: str, which: int, who: int, more: int) -> str:
     """Let it happen, or be refused; answers which."""
     try:
-        (begin if action == "begin" else ACTIONS[action])(world, which, who, more)
+        {"begin": begin, "twist": twist, **ACTIONS}[action](world, which, who, more)
     except REFUSALS as refusal:
         return type(refusal).__name__
     return "done"
