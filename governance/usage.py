@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -66,12 +66,21 @@ def flush() -> int:
 
     Reads of what has been deleted since are dropped.
     """
-    taken = _merge(_counts.take())
+    taken = _counts.take()
+    places: defaultdict[Place, list[Key]] = defaultdict(list)
+    for key in taken:
+        hour, environment, agent, read, _ = key
+        places[hour, environment, agent, read].append(key)
     written = 0
     try:
-        for key in sorted(taken, key=str):
-            written += _add(key, taken[key])
-            del taken[key]
+        for place in sorted(places, key=str):
+            # Callers in many arms of gray releases are many sets, and most of each is the same.
+            totals: Counter[str] = Counter()
+            for key in places[place]:
+                totals.update(dict.fromkeys(key[4], taken[key]))
+            written += _add(place, totals)
+            for key in places[place]:
+                del taken[key]
     finally:
         _counts.give_back(taken)
     return written
@@ -80,60 +89,36 @@ def flush() -> int:
 background.register("counters of reads", flush)
 
 
-def _merge(taken: Mapping[Key, int]) -> Counter[Key]:
-    """The same with each version once: callers in many arms of gray releases are many sets that overlap."""
-    sets: defaultdict[Place, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
-    for (hour, environment, agent, read, ids), count in taken.items():
-        sets[hour, environment, agent, read].append((ids, count))
-    merged: Counter[Key] = Counter()
-    for place, found in sets.items():
-        for ids, count in found if len(found) == 1 else _by_total(found):
-            merged[*place, ids] = count
-    return merged
-
-
-def _by_total(sets: Iterable[tuple[tuple[str, ...], int]]) -> Iterator[tuple[tuple[str, ...], int]]:
-    """The ids that come to the same total, and that."""
-    totals: Counter[str] = Counter()
-    for ids, count in sets:
-        for one in ids:
-            totals[one] += count
-    alike: defaultdict[int, list[str]] = defaultdict(list)
-    for one, total in totals.items():
-        alike[total].append(one)
-    for total, some in alike.items():
-        yield tuple(some), total
-
-
-def _add(key: Key, count: int) -> int:
-    """Add to the counters of one key, in a transaction of its own: two processes hold no rows of two keys."""
-    *_, ids = key
-    ordered = sorted(ids)
+def _add(place: Place, totals: Mapping[str, int]) -> int:
+    """Add to the counters of one place, in a transaction of its own: two processes hold no rows of two places."""
+    ordered = sorted(totals.items())
     with transaction.atomic():
         written = sum(
-            _add_some(key, count, ordered[first : first + BATCH]) for first in range(0, len(ordered), BATCH)
+            _add_some(place, ordered[first : first + BATCH]) for first in range(0, len(ordered), BATCH)
         )
-    if written < len(ids):
-        log.warning("%d counters of reads refer to what was deleted; they are dropped.", len(ids) - written)
+    if written < len(totals):
+        dropped = len(totals) - written
+        log.warning("%d counters of reads refer to what was deleted; they are dropped.", dropped)
     return written
 
 
-def _add_some(key: Key, count: int, ids: list[str]) -> int:
-    hour, environment, agent, read, _ = key
+def _add_some(place: Place, totals: Sequence[tuple[str, int]]) -> int:
+    hour, environment, agent, read = place
     at, where, who = connection.ops.adapt_datetimefield_value(hour), _id(environment), _id(agent)
     table = ReadCount._meta.db_table
-    places = ", ".join(["%s"] * len(ids))
+    rows = ", ".join(["(%s, %s)"] * len(totals))
+    id_ = "CAST(told.column1 AS uuid)" if connection.features.has_native_uuid_field else "told.column1"
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} (hour, environment_id, agent_id, skill_id, version_id, read, count)"  # noqa: S608
-            f" SELECT %s, %s, %s, one.skill_id, one.id, %s, %s FROM {Version._meta.db_table} one"
-            f" WHERE one.id IN ({places})"
-            f" AND EXISTS (SELECT 1 FROM {Environment._meta.db_table} WHERE id = %s)"
+            f" SELECT %s, %s, %s, one.skill_id, one.id, %s, told.column2 FROM (VALUES {rows}) told"
+            f" JOIN {Version._meta.db_table} one ON one.id = {id_}"
+            f" WHERE EXISTS (SELECT 1 FROM {Environment._meta.db_table} WHERE id = %s)"
             f" AND EXISTS (SELECT 1 FROM {Agent._meta.db_table} WHERE id = %s)"
             " ORDER BY one.id"
             " ON CONFLICT (hour, environment_id, agent_id, version_id, read)"
             f" DO UPDATE SET count = {table}.count + excluded.count",
-            [at, where, who, read, count, *ids, where, who],
+            [at, where, who, read, *(value for row in totals for value in row), where, who],
         )
         return int(cursor.rowcount)
 
