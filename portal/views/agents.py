@@ -141,9 +141,7 @@ def agent_retire(request: HttpRequest, name: str) -> HttpResponse:
         return _show_settings(request, agent, status=422, retire_form=form)
     reason, now = form.cleaned_data["reason"], timezone.now()
     retire_agent(agent=agent, actor=access.actor(request), reason=reason, now=now)
-    messages.success(
-        request, _("%(name)s is retired. Its name is never given again.") % {"name": agent.name}
-    )
+    messages.success(request, _("%(name)s is retired. Its name is never given again.") % {"name": agent.name})
     return redirect("agent-list")
 
 
