@@ -33,8 +33,7 @@ def forget(**_: object) -> None:
     def work() -> dict[str, int]:
         return {
             "expired": approvals.expire_proposals(now=now),
-            "forgotten": upkeep.forget(now=now),
-            "notices": notices.forget_old(now=now),
+            "forgotten": upkeep.forget(now=now) + notices.forget_old(now=now),
         }
 
     jobs.run_once(name="forget", period=f"{now:%Y-%m-%dT%H}", work=work, clock=timezone.now)
