@@ -107,10 +107,11 @@ def make_link(*, person: User, actor: Actor, now: datetime) -> Link:
         access.require(actor, lambda powers: powers.is_admin, REFUSAL)
         if not fresh.is_active:
             raise BadAccount("username", f"The account of {fresh.username} is closed; open it first.")
+        told = _told_of_password(fresh)
         if not fresh.has_usable_password():
             fresh.set_unusable_password()
             fresh.save(update_fields=["password"])
-        _tell(fresh, "user.link", actor, now)
+        _tell(fresh, "user.link", actor, now, told)
     uid = urlsafe_base64_encode(str(fresh.pk).encode())
     return Link(uid, default_token_generator.make_token(fresh))
 
@@ -132,9 +133,10 @@ def choose_password(*, link: Link, password: str, origin: str, now: datetime) ->
     with transaction.atomic():
         lock_accounts([read_link(link)])
         person = read_link(link)
+        told = _told_of_password(person)
         person.set_password(password)
         person.save(update_fields=["password"])
-        _tell(person, "user.password", Actor(user=person, origin=origin), now)
+        _tell(person, "user.password", Actor(user=person, origin=origin), now, told)
     return person
 
 
@@ -158,6 +160,11 @@ def state_of(person: User) -> str:
     if not person.is_active:
         return "closed"
     return "active" if person.has_usable_password() else "waiting"
+
+
+def _told_of_password(person: User) -> dict[str, str]:
+    """Whether a link is to the first password, or replaces one."""
+    return {"password": "replaced" if person.has_usable_password() else "first"}
 
 
 def _read_uid(uid: str) -> UUID | None:

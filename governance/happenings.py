@@ -54,6 +54,11 @@ class Happening:
         """What it says of before."""
         return self.entry.before if isinstance(self.entry.before, dict) else {}
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is about the account of who did it."""
+        return self.entry.target == f"user {self.entry.actor}"
+
     def said(self, name: str) -> str:
         """A word of it, of afterwards rather than of before; "" where there is none."""
         value = self.after.get(name, self.before.get(name))
@@ -145,7 +150,7 @@ def _named(entry: JournalEntry) -> set[str]:
     told = [side for side in (entry.before, entry.after) if entry.verb in NAMING and isinstance(side, dict)]
     named = (side.get(key) for side in told for key in ("giver", "taker", "owner"))
     names = {name for name in named if isinstance(name, str)}
-    if entry.verb.startswith("grant."):
+    if entry.verb.startswith(("grant.", "user.")):
         names.add(entry.target.removeprefix("user "))
     return names
 

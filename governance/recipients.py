@@ -14,14 +14,17 @@ Group = Callable[[Happening, Crowd], Iterable[UUID | None]]
 
 
 def recipients(happening: Happening, crowd: Crowd) -> frozenset[UUID]:
-    """The active people to tell: those who may see the skill, but for who did it."""
+    """The active people to tell: those who may see the skill, but for who did it.
+
+    Of a password that was chosen by a link its person is told too: whoever held the link acted as them.
+    """
     told = {user for group in WHO.get(happening.entry.verb, ()) for user in group(happening, crowd)}
     doer = crowd.names.get(happening.entry.actor)
     return frozenset(
         user
         for user in told
         if user in crowd.powers
-        and (doer is None or user != doer.pk)
+        and (doer is None or user != doer.pk or happening.entry.verb == "user.password")
         and (happening.skill is None or may_be_told(crowd.powers[user], happening.skill))
     )
 
@@ -93,6 +96,16 @@ def _people(happening: Happening, crowd: Crowd) -> Iterable[UUID | None]:
     return happening.people
 
 
+def _whose_password(happening: Happening, crowd: Crowd) -> Iterable[UUID | None]:
+    """Whose password another one replaces; who has none yet has an invitation."""
+    return happening.people if happening.said("password") == "replaced" else ()
+
+
+def _witnesses(happening: Happening, crowd: Crowd) -> Iterable[UUID | None]:
+    """Every administrator, of a right that somebody gave to or took from themselves."""
+    return _administrators(happening, crowd) if happening.is_own else ()
+
+
 def _completes(happening: Happening, crowd: Crowd) -> Iterable[UUID | None]:
     """Proposer and keepers, once an approval was the last that is needed."""
     if happening.before.get("state") != State.PROPOSED or happening.after.get("state") == State.PROPOSED:
@@ -118,8 +131,11 @@ WHO: Mapping[str, tuple[Group, ...]] = {
     "appeal.make": (_appeal_deciders,),
     "appeal.grant": (_appellant,),
     "appeal.refuse": (_appellant,),
-    "grant.create": (_people,),
-    "grant.remove": (_people,),
+    "grant.create": (_people, _witnesses),
+    "grant.remove": (_people, _witnesses),
     "delegation.create": (_people,),
     "delegation.end": (_people,),
+    # Who makes a link to somebody's password can act as them.
+    "user.link": (_whose_password, _administrators),
+    "user.password": (_whose_password, _administrators),
 }

@@ -33,7 +33,18 @@ def told_of(happening: Happening, crowd: Crowd) -> dict[str, Any]:
         told |= {"appeal": str(happening.appeal.pk), "code": happening.appeal.code}
     if entry.verb.startswith(("grant.", "delegation.", "skill.")):
         told |= {key: happening.said(key) for key in _NAMED if happening.said(key)}
+    if entry.verb.startswith("grant.") and happening.is_own:
+        told["own"] = True
+    if entry.verb.startswith("user."):
+        told |= _person(happening, crowd)
     return told
+
+
+def _person(happening: Happening, crowd: Crowd) -> dict[str, str]:
+    """The account that the entry is about."""
+    username = happening.entry.target.removeprefix("user ")
+    person = crowd.names.get(username)
+    return {"username": username, "person": str(person or username), "id": str(person.pk) if person else ""}
 
 
 _NAMED = ("role", "team", "environment", "giver", "taker", "owner", "fallback", "starts_at", "ends_at")
@@ -77,6 +88,7 @@ def _text(verb: str, told: Mapping[str, Any]) -> str:
     if verb == "skill.degrade" and told.get("fallback"):
         verb = "skill.degrade.fallback"
     if verb.startswith("grant."):
+        verb = f"{verb}.own" if told.get("own") else verb
         verb = f"{verb}.team" if told.get("team") else verb
     text = TEXTS.get(verb)
     return str(text) if text else ""
@@ -135,6 +147,16 @@ TEXTS: Mapping[str, Any] = {
     "grant.create.team": gettext_lazy("%(actor)s gave you the role %(role)s in the team %(team)s."),
     "grant.remove": gettext_lazy("%(actor)s took the role %(role)s for all teams from you."),
     "grant.remove.team": gettext_lazy("%(actor)s took the role %(role)s in the team %(team)s from you."),
+    "grant.create.own": gettext_lazy("%(actor)s gave themselves the role %(role)s for all teams."),
+    "grant.create.own.team": gettext_lazy(
+        "%(actor)s gave themselves the role %(role)s in the team %(team)s."
+    ),
+    "grant.remove.own": gettext_lazy("%(actor)s gave up the role %(role)s for all teams."),
+    "grant.remove.own.team": gettext_lazy("%(actor)s gave up the role %(role)s in the team %(team)s."),
+    "user.link": gettext_lazy(
+        "%(actor)s made a link by which a password for the account of %(person)s is chosen."
+    ),
+    "user.password": gettext_lazy("A password for the account of %(person)s was chosen by a link."),
     "delegation.create": gettext_lazy("%(giver)s lends rights of an approver to %(taker)s."),
     "delegation.end": gettext_lazy("The loan of rights from %(giver)s to %(taker)s has ended."),
 }
@@ -145,6 +167,8 @@ def path_of(notice: Notice) -> str:
     told = notice.told
     if notice.verb.startswith(("grant.", "delegation.")):
         return reverse("profile")
+    if notice.verb.startswith("user."):
+        return _account(notice)
     if not told.get("skill") or notice.verb == "skill.delete":
         return ""
     try:
@@ -156,4 +180,14 @@ def path_of(notice: Notice) -> str:
             return reverse("version-detail", args=[told["skill"], told["version"]])
         return reverse("skill-detail", args=[told["skill"]])
     except NoReverseMatch:  # a name of an entry that somebody tampered with
+        return ""
+
+
+def _account(notice: Notice) -> str:
+    """One's own profile, and for administrators the page of the person."""
+    if notice.told.get("id") == str(notice.user_id):
+        return reverse("profile")
+    try:
+        return reverse("person-detail", args=[notice.told["username"]])
+    except (KeyError, NoReverseMatch):
         return ""

@@ -18,7 +18,7 @@ MOST_COUNTED = 100
 KINDS: Mapping[str, tuple[str, ...]] = {
     "releases": ("release.",),
     "skills": ("skill.", "version.", "appeal."),
-    "people": ("grant.", "delegation."),
+    "people": ("grant.", "delegation.", "user."),
 }
 
 

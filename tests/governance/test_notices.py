@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError, transaction
 from pytest_django import DjangoAssertNumQueries
 
-from catalog import degradations, delegations, grants, journal, lifecycle
+from catalog import degradations, delegations, grants, journal, lifecycle, people
 from catalog.access import powers_of
 from catalog.appeals import appeal, decide
 from catalog.grants import Wanted
@@ -189,6 +189,52 @@ def test_roles_are_told_to_the_person_and_nobody_is_told_of_their_own_doing(cast
     assert told() == {"grant.remove": {"nora"}}
     grants.give_grant(user=cast.ada, wanted=Wanted(role=Role.READER), actor=actor(cast.ada), now=NOW)
     assert told() == {}
+
+
+@pytest.mark.parametrize(
+    ("team", "where"), [("", "for all teams"), ("support", "in the team support")], ids=["all", "one team"]
+)
+def test_every_other_administrator_hears_of_a_role_that_one_gives_themselves(
+    cast: make.Cast, team: str, where: str
+) -> None:
+    make.grant(cast.lena, Role.ADMIN)
+    wanted = Wanted(role=Role.APPROVER, team=cast.support if team else None, may_override=True)
+    told()
+    made = grants.give_grant(user=cast.ada, wanted=wanted, actor=actor(cast.ada), now=NOW)
+    assert told() == {"grant.create": {"lena"}}
+    text = sentence(Notice.objects.get(verb="grant.create"))
+    assert text == f"Ada Moreau gave themselves the role Approver {where}."
+    grants.take_grant(grant=made, actor=actor(cast.ada), now=NOW)
+    assert told() == {"grant.remove": {"lena"}}
+    text = sentence(Notice.objects.get(verb="grant.remove"))
+    assert text == f"Ada Moreau gave up the role Approver {where}."
+
+
+def test_who_can_act_as_somebody_is_told_to_them_and_to_every_other_administrator(cast: make.Cast) -> None:
+    make.grant(cast.lena, Role.ADMIN)
+    told()
+    link = people.make_link(person=cast.mara, actor=actor(cast.ada), now=NOW)
+    assert told() == {"user.link": {"mara", "lena"}}
+    people.choose_password(link=link, password="another one of hers", origin="203.0.113.9", now=NOW)
+    assert told() == {"user.password": {"mara", "lena", "ada"}}
+    pages = {
+        (notice.verb, notice.user.username): (sentence(notice), path_of(notice))
+        for notice in Notice.objects.filter(verb__startswith="user.")
+    }
+    made = "Ada Moreau made a link by which a password for the account of Mara Lindqvist is chosen."
+    assert pages["user.link", "mara"] == (made, "/profile/")
+    assert pages["user.link", "lena"] == (made, "/people/mara/")
+    chosen = "A password for the account of Mara Lindqvist was chosen by a link."
+    assert pages["user.password", "mara"] == (chosen, "/profile/")
+
+
+def test_an_invitation_is_told_to_the_other_administrators_alone(cast: make.Cast) -> None:
+    make.grant(cast.lena, Role.ADMIN)
+    told()
+    wen = people.invite(username="wen", email="wen@example.com", actor=actor(cast.ada), now=NOW)
+    link = people.make_link(person=wen, actor=actor(cast.ada), now=NOW)
+    people.choose_password(link=link, password="a first one of hers", origin="127.0.0.1", now=NOW)
+    assert told() == {"user.link": {"lena"}, "user.password": {"ada", "lena"}}
 
 
 def test_only_active_people_who_see_the_skill(cast: make.Cast) -> None:
