@@ -171,7 +171,7 @@ def is_open(release: Release) -> bool:
 
 def _refusal(action: str, release: Release, powers: Powers, seen: Review, now: datetime) -> str:
     if action == "approve":
-        return why_not_decide(release, powers) or _why_not_again(seen, powers) or _gone(release, now)
+        return why_not_decide(release, powers) or _why_not_again(release, seen, powers) or _gone(release, now)
     if action == "reject":
         return why_not_decide(release, powers)
     if action == "withdraw":
@@ -187,15 +187,20 @@ def _refusal(action: str, release: Release, powers: Powers, seen: Review, now: d
     return _why_not_serve(release, powers, seen, now)
 
 
-def _why_not_again(seen: Review, powers: Powers) -> str:
+def _why_not_again(release: Release, seen: Review, powers: Powers) -> str:
     """Why this user has no approval left to give, where one is still needed."""
-    for one in seen.approvals if seen.lacks_approvals else ():
-        if one.user_id == powers.user_id:
-            return _("You have approved it; another approver has to as well.")
-        if one.right_of_id == powers.user_id:
-            told = {"user": str(one.user)}
-            return _("%(user)s has approved it with your right; another approver has to as well.") % told
-    return ""
+    used = {one.right_of_id: one for one in seen.approvals} if seen.lacks_approvals else {}
+    if any(one.user_id == powers.user_id for one in used.values()):
+        return _("You have approved it; another approver has to as well.")
+    holders = powers.deciding_for(release)
+    if not holders or not used.keys() >= set(holders):
+        return ""
+    one = used[holders[0]]
+    if one.right_of_id == powers.user_id:
+        told = {"user": str(one.user)}
+        return _("%(user)s has approved it with your right; another approver has to as well.") % told
+    told = {"giver": str(one.right_of)}
+    return _("The right that %(giver)s lent you was used for it; another approver has to as well.") % told
 
 
 def _gone(release: Release, now: datetime) -> str:

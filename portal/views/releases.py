@@ -27,7 +27,7 @@ from governance.gates import check_gates, policy_of, subject_of
 from governance.models import Notice
 from governance.notices import mark_read
 from governance.policy import needs_of
-from governance.refusals import ReasonMissing, need_reason
+from governance.refusals import ReasonMissing, need_reason, why_not_break_glass, why_not_decide
 from portal import access, confirming
 from portal.access import NotFound
 from portal.decisions import ACTIONS, needs_confirmation, offers, perform
@@ -43,6 +43,8 @@ from portal.shell import shell_of
 
 PAGE_SIZE = 50
 REFUSALS = (NotAllowed, WrongState, NotCleared)
+# The right to what is confirmed.
+RIGHTS = {"approve": why_not_decide, "break_glass": why_not_break_glass}
 
 
 @require_safe
@@ -150,18 +152,20 @@ def release_act(request: HttpRequest, release_id: UUID, action: str) -> HttpResp
 def _confirm(request: HttpRequest, release: Release, action: str, form: DecisionForm) -> None:
     """The second confirmation of who may do it, where the action asks for one: first the name, then the password.
 
-    Raises NotConfirmed, ReasonMissing, PasswordWrong; and NotAllowed for an account without a password.
+    Raises NotConfirmed, ReasonMissing, PasswordWrong; NotAllowed, also for an account without a password,
+    and WrongState for what is not open to them: nothing passes on the domain's word alone.
     """
     now, seen = timezone.now(), review(release)
     if not needs_confirmation(action, seen):
         return
-    able = confirming.has_password(request)
-    found = offers(release, access.powers(request), seen, now=now, has_password=able)
+    powers, able = access.powers(request), confirming.has_password(request)
+    found = offers(release, powers, seen, now=now, has_password=able)
     offer = next((one for one in found if one.action == action), None)
-    if offer is None or (offer.refusal and able):
-        return  # the domain refuses it, and says why
-    if offer.refusal:
-        raise NotAllowed(offer.refusal)
+    if offer is None and not (action == "break_glass" and powers.may_break_glass(release)):
+        return  # the domain refuses it, and says why; but a glass that nothing is behind is broken all the same
+    if offer is not None and offer.refusal:
+        lacks_right = RIGHTS[action](release, powers) or not able
+        raise NotAllowed(offer.refusal) if lacks_right else WrongState(offer.refusal)
     if form.cleaned_data["confirm"] not in {release.skill.name, release.skill.folder}:
         raise approvals.NotConfirmed(_what_to_type(action, release))
     if action == "break_glass":

@@ -253,3 +253,62 @@ def test_what_the_policy_forbids_no_glass_opens(client: Client, cast: make.Cast,
     assert glass(client, release, reason="x", **RIGHT).status_code in {403, 409}
     release.refresh_from_db()
     assert release.state == State.PROPOSED
+
+
+def test_a_glass_that_nothing_is_behind_asks_for_all_of_it_too(
+    client: Client, cast: make.Cast, keeper: User
+) -> None:
+    version = make.version(cast=cast)
+    release = make.release(version, "production", cast=cast, state=State.CANARY, percent=5)
+    client.force_login(keeper)
+    assert glass(client, release, reason="Faster.").status_code == 409
+    assert glass(client, release, reason="Faster.", confirm="refund-check").status_code == 409
+    release.refresh_from_db()
+    assert (release.state, release.percent) == (State.CANARY, 5)
+
+
+def test_a_right_that_is_left_is_used_with_the_password_alone(
+    client: Client, cast: make.Cast, risky: Release
+) -> None:
+    now = timezone.now()
+    make.delegation(cast.mara, cast.nora, starts_at=now)
+    make.delegation(cast.otto, cast.mara, starts_at=now)
+    make.approve(risky, cast.nora, now=now)
+    client.force_login(cast.mara)
+    answer = approve(client, risky, confirm="refund-check")
+    assert (answer.status_code, WRONG in text_of(answer)) == (422, True)
+    assert held(risky) == 1
+    assert approve(client, risky, **RIGHT).status_code == 200
+    rights = risky.approvals.order_by("created_at").values_list("user__username", "right_of__username")
+    assert list(rights) == [("nora", "mara"), ("mara", "otto")]
+
+
+@pytest.mark.parametrize(
+    ("lends", "first", "second", "told"),
+    [
+        (
+            "mara",
+            "nora",
+            "mara",
+            "Nora Quist has approved it with your right; another approver has to as well.",
+        ),
+        (
+            "mara",
+            "mara",
+            "nora",
+            "The right that Mara Lindqvist lent you was used for it; another approver has to as well.",
+        ),
+    ],
+)
+def test_a_right_that_was_used_is_refused_before_a_password_is_tried(
+    client: Client, cast: make.Cast, risky: Release, lends: str, first: str, second: str, told: str
+) -> None:
+    now = timezone.now()
+    make.delegation(getattr(cast, lends), cast.nora, starts_at=now)
+    make.approve(risky, getattr(cast, first), now=now)
+    client.force_login(getattr(cast, second))
+    answer = approve(client, risky, **RIGHT)
+    assert answer.status_code == 409
+    assert told in text_of(answer)
+    assert confirming.ENTERED not in client.session
+    assert held(risky) == 1
