@@ -13,11 +13,11 @@ from catalog.agents import Limits, create_agent, retire_agent, settle_agent, tol
 from catalog.models import Agent, Risk, SkillSet, Team, Token
 from catalog.visibility import visible_agents, visible_skills
 from portal import access
-from portal.api import agent_examples
 from portal.api.authentication import actor_of, ask_scope
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import agents as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of
@@ -43,7 +43,7 @@ WRITES = ("publish", "admin")
     sent={"application/json": "MakeAgent"},
     answers={201: "Agent"},
     problems=(400, 409, 415, 422),
-    examples=agent_examples.AGENT_MADE,
+    examples=examples.AGENT_MADE,
     once=True,
 )
 @endpoint({"GET": "read", "POST": WRITES})
@@ -65,7 +65,7 @@ def agent_list(request: Request) -> Response:
     "One agent; a retired one too.",
     answers={200: "Agent"},
     problems=(404,),
-    examples=agent_examples.AGENT_SHOWN,
+    examples=examples.AGENT_SHOWN,
 )
 @described(
     "agent_change",
@@ -75,7 +75,7 @@ def agent_list(request: Request) -> Response:
     sent={"application/json": "ChangeAgent"},
     answers={200: "Agent"},
     problems=(400, 404, 409, 415, 422),
-    examples=agent_examples.AGENT_CHANGED,
+    examples=examples.AGENT_CHANGED,
     once=True,
 )
 @endpoint({"GET": "read", "PATCH": WRITES})

@@ -13,11 +13,11 @@ from catalog.appeals import appeal, decide
 from catalog.models import Appeal
 from catalog.visibility import visible_versions
 from portal import access
-from portal.api import examples
 from portal.api.authentication import actor_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import appeals as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of

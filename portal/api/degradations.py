@@ -11,11 +11,11 @@ from rest_framework.response import Response
 from catalog.degradations import degrade, restore
 from catalog.models import Environment, Skill
 from portal import access
-from portal.api import examples
 from portal.api.authentication import actor_of
 from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import skills as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.skills import read_skill, show_skill

@@ -14,11 +14,11 @@ from rest_framework.response import Response
 
 from catalog.delegations import Loan, as_loans, end_delegation, lend, visible_delegations
 from portal import access
-from portal.api import examples_people as examples
 from portal.api.authentication import actor_of, bearer_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import people as examples
 from portal.api.fields import LONGEST_NAME, Fields, read_moment
 from portal.api.grants import LONGEST_USERNAME, known_environment, known_person, known_team
 from portal.api.idempotency import once

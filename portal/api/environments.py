@@ -26,11 +26,11 @@ from catalog.models import Confirmation, Environment
 from catalog.terms import LIMITS, PolicyWrong, Terms, terms_of
 from governance.policy import STABILITIES
 from portal import access
-from portal.api import examples
 from portal.api.authentication import actor_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import environments as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of

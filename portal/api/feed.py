@@ -30,11 +30,11 @@ from catalog.resources import find_resource
 from catalog.snapshots import Served, ServedFile
 from governance.models import ReadCount
 from governance.usage import count_reads
-from portal.api import examples
 from portal.api.authentication import bearer_of
 from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import feed as examples
 from portal.api.fields import Fields
 from portal.api.rendering import as_json as render_json
 from portal.downloads import attachment, matches_etag, not_modified

@@ -12,11 +12,11 @@ from rest_framework.response import Response
 from catalog.grants import REFUSAL, Wanted, give_grant, take_grant
 from catalog.models import Environment, Grant, Role, Team, User
 from portal import access
-from portal.api import examples_people as examples
 from portal.api.authentication import actor_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import people as examples
 from portal.api.fields import LONGEST_NAME, Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of

@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from portal import access
-from portal.api import examples
 from portal.api.appeals import show_appeal
 from portal.api.described import described
 from portal.api.endpoints import endpoint
+from portal.api.examples import releases as examples
 from portal.api.releases import show_row
 from portal.waiting import Waiting, inbox_of, waiting_appeals
 

@@ -14,10 +14,10 @@ from governance.notices import mark_read, notices_of
 from governance.telling import path_of, sentence
 from portal import access
 from portal.access import NotFound
-from portal.api import examples
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import notices as examples
 from portal.api.idempotency import once
 from portal.api.paging import page_of
 

@@ -14,11 +14,11 @@ from catalog.leaving import close_account, look_ahead, open_account
 from catalog.models import Delegation, Grant, Skill, Token, User
 from catalog.people import invite, people_who, state_of
 from portal import access, welcome
-from portal.api import examples_people as examples
 from portal.api.authentication import actor_of
 from portal.api.delegations import show_delegation
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
+from portal.api.examples import people as examples
 from portal.api.fields import Fields
 from portal.api.grants import LONGEST_USERNAME, known_person, read_wanted, show_grant
 from portal.api.idempotency import ShownOnce, once

@@ -19,11 +19,11 @@ from catalog.insertion import runtimes_of
 from catalog.models import SkillSet, Team
 from catalog.publishing import Publication, publish_upload
 from portal import access
-from portal.api import examples
 from portal.api.authentication import actor_of
 from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import publishing as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.rendering import JSONParser

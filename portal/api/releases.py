@@ -16,11 +16,11 @@ from catalog.visibility import visible_releases
 from governance import approvals
 from governance.clearing import review
 from portal import access
-from portal.api import examples
 from portal.api.authentication import actor_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import releases as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of

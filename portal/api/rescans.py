@@ -12,11 +12,11 @@ from rest_framework.response import Response
 
 from catalog.rescans import Rescan, rescan
 from portal import access
-from portal.api import examples
 from portal.api.authentication import actor_of, ask_scope
 from portal.api.described import described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import appeals as examples
 from portal.api.idempotency import once
 
 

@@ -13,10 +13,10 @@ from catalog.models import Grant, Team
 from catalog.teams import create_team, remove_team, rename_team
 from catalog.visibility import visible_skills
 from portal import access
-from portal.api import examples_people as examples
 from portal.api.authentication import actor_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
+from portal.api.examples import people as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of

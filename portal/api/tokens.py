@@ -14,10 +14,10 @@ from catalog.models import Environment, Token
 from catalog.rotation import LONGEST_OVERLAP, OVERLAP_HOURS, rotate_token
 from catalog.tokens import AGENT_SCOPES, DAYS, LONGEST_DAYS, USER_SCOPES, issue_token, revoke_token
 from portal import access
-from portal.api import agent_examples
 from portal.api.authentication import actor_of, ask_scope, bearer_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
+from portal.api.examples import agents as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import ShownOnce, once
 from portal.api.paging import page_of
@@ -40,7 +40,7 @@ LONGEST_NAME = 120
     sent={"application/json": "IssueToken"},
     answers={201: "IssuedToken"},
     problems=(400, 404, 409, 415, 422),
-    examples=agent_examples.TOKEN_ISSUED,
+    examples=examples.TOKEN_ISSUED,
     once=True,
 )
 @endpoint({"GET": "read", "POST": ("publish", "admin")})
@@ -95,7 +95,7 @@ def token_list(request: Request) -> Response:
     sent={"application/json": "RotateToken"},
     answers={201: "IssuedToken"},
     problems=(400, 404, 409, 415, 422),
-    examples=agent_examples.TOKEN_ROTATED,
+    examples=examples.TOKEN_ROTATED,
     once=True,
 )
 @endpoint({"POST": USER_SCOPES})

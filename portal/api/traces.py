@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from governance.models import Call, CallDetail
 from governance.traces import MOST_CALLS, ingest, readable_calls
 from portal import access
-from portal.api import examples
 from portal.api.authentication import bearer_of
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.errors import Problem
+from portal.api.examples import traces as examples
 from portal.api.fields import Fields, read_moment
 from portal.api.idempotency import once
 from portal.api.paging import page_of

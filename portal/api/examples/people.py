@@ -1,4 +1,4 @@
-"""Examples of the API's document about teams, people, grants and delegations."""
+"""Examples of teams, people, grants and delegations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples of agents and tokens for the API's document; tests hold them against real answers."""
+"""Examples of agents and tokens."""
 
 from __future__ import annotations
 
