@@ -131,7 +131,9 @@ def test_a_key_decides_once(cast: make.Cast, made: str) -> None:
 @pytest.mark.parametrize("name", ["ines", "sven", "lena", "ravi", "ada", "nora"])
 def test_who_does_not_decide(cast: make.Cast, made: str, name: str) -> None:
     refused = assert_problem(caller(cast, name).post(f"{made}/grant"), 403, "not-allowed")
-    assert refused["detail"] == "Deciding an appeal needs the role approver in Payments, for every environment."
+    assert (
+        refused["detail"] == "Deciding an appeal needs the role approver in Payments, for every environment."
+    )
     assert Appeal.objects.get().state == "waiting"
 
 
