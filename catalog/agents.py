@@ -15,6 +15,7 @@ from catalog import access, journal
 from catalog.advertisement import fill_template
 from catalog.journal import Actor
 from catalog.models import Agent, Environment, Skill, SkillSet, Team
+from catalog.removals import is_removed
 from catalog.rotation import lock_working
 from catalog.teams import ensure_team
 from catalog.tokens import revoke_token
@@ -80,6 +81,8 @@ def create_agent(
             after = {"team": team.slug, **told_of(agent)}
             _tell(agent, "agent.create", actor, now, after=after)
     except IntegrityError as clash:
+        if is_removed(clash):
+            raise
         raise NameTaken(f"There is an agent named {name} already.") from clash
     return agent
 

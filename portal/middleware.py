@@ -11,6 +11,7 @@ from django.shortcuts import resolve_url
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
+from catalog import removals
 from catalog.access import NotAllowed
 from portal.views import errors
 
@@ -70,7 +71,7 @@ class PrivateAnswers:
 
 
 class Refusals:
-    """Answers 403 with the reason where a domain function refuses and its view does not say more."""
+    """Answers 403 or 409 with the reason where the domain refuses and its view does not say more."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -79,5 +80,7 @@ class Refusals:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """403 for `NotAllowed`; other exceptions are not ours."""
+        """403 for `NotAllowed`, 409 for what was removed meanwhile; other exceptions are not ours."""
+        if removals.is_removed(exception):
+            return errors.removed(request)
         return errors.forbidden(request, exception) if isinstance(exception, NotAllowed) else None

@@ -40,7 +40,7 @@ from portal.api.paging import page_of
     method="POST",
     sent={"application/json": "Lend"},
     answers={201: "Delegation"},
-    problems=(400, 415, 422),
+    problems=(400, 409, 415, 422),
     examples=examples.DELEGATION,
     once=True,
 )

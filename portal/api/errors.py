@@ -33,6 +33,7 @@ from catalog import (
     people,
     pins,
     releases,
+    removals,
     resolution,
     resources,
     rotation,
@@ -200,6 +201,8 @@ def as_problem(fault: Exception) -> Problem | None:
     for kind, (code_status, code) in KNOWN.items():
         if isinstance(fault, kind):
             return Problem(code, str(fault) or "The request cannot be read.", status=code_status)
+    if removals.is_removed(fault):
+        return Problem("removed-meanwhile", removals.TOLD, status=409)
     if isinstance(fault, NotFound):
         near = f" Did you mean {', '.join(fault.near)}?" if fault.near else ""
         return Problem("not-found", f"{fault}.{near}", status=404, near=list(fault.near))

@@ -37,7 +37,7 @@ LONGEST_USERNAME = 150
     method="POST",
     sent={"application/json": "GrantNew"},
     answers={201: "Grant"},
-    problems=(400, 415, 422),
+    problems=(400, 409, 415, 422),
     examples=examples.GRANT,
     once=True,
 )

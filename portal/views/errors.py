@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from catalog import removals
 from catalog.access import NotAllowed
 from catalog.models import Role, User
 from portal.access import NotFound
@@ -62,6 +63,13 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
         text=_("It may have been renamed or removed, or be visible to its team alone."),
         icon_name="search",
         near=near,
+    )
+
+
+def removed(request: HttpRequest) -> HttpResponse:
+    """409: a team or an environment was removed between the page and the change."""
+    return _answer(
+        request, 409, title=_("It was removed meanwhile"), text=str(removals.TOLD), icon_name="warn"
     )
 
 
