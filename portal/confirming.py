@@ -12,12 +12,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from catalog.models import User
-from portal import counters
+from portal.counters import Uncounted
+from portal.tries import TooManyTries, count_try, forget_tries
 
 FRESH_SECONDS = 600
-TRIES = 10
-# Two windows of the clock count, so that five minutes without a try are always enough.
-TRIES_SECONDS = 150
 ENTERED = "password_entered"
 COUNTED = "confirm"
 
@@ -28,10 +26,16 @@ class PasswordWrong(Exception):
     status = 422
 
 
-class TooManyTries(PasswordWrong):
+class Waiting(PasswordWrong):
     """So many were wrong that even the right one has to wait."""
 
     status = 429
+
+
+class NotLookedAt(PasswordWrong):
+    """Tries cannot be counted now, so that none is taken."""
+
+    status = 503
 
 
 def has_password(request: HttpRequest) -> bool:
@@ -50,14 +54,18 @@ def is_fresh(request: HttpRequest, *, now: datetime) -> bool:
 
 @sensitive_variables("password")
 def confirm_password(request: HttpRequest, password: str, *, now: datetime) -> None:
-    """Take note in the session that the password was entered; raises PasswordWrong, TooManyTries."""
-    key, moment = str(request.user.pk), now.timestamp()
-    if password:
-        # Counted before the password is looked at: tries at the same time count each other.
-        counters.count(COUNTED, key, seconds=TRIES_SECONDS, now=moment)
-    if counters.recent(COUNTED, key, seconds=TRIES_SECONDS, now=moment) > TRIES:
-        raise TooManyTries(_("Too many tries. Wait five minutes, then enter your password again."))
-    if not password or not request.user.check_password(password):
-        raise PasswordWrong(_("Enter the password of your account; this one is missing or wrong."))
-    counters.forget(COUNTED, key, seconds=TRIES_SECONDS, now=moment)
-    request.session[ENTERED] = {"user": key, "at": moment}
+    """Take note in the session that the password was entered; raises PasswordWrong."""
+    key = str(request.user.pk)
+    try:
+        if password:
+            count_try(COUNTED, key, now=now)
+        if not password or not request.user.check_password(password):
+            raise PasswordWrong(_("Enter the password of your account; this one is missing or wrong."))
+        forget_tries(COUNTED, key, now=now)
+    except TooManyTries as many:
+        raise Waiting(_("Too many tries. Wait five minutes, then enter your password again.")) from many
+    except Uncounted as fault:
+        raise NotLookedAt(
+            _("Your password cannot be checked now: tries cannot be counted. Try again in a minute.")
+        ) from fault
+    request.session[ENTERED] = {"user": key, "at": now.timestamp()}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,19 +18,67 @@ from django.core.cache import cache
 from redis.exceptions import RedisError
 
 
-class Uncounted(OSError):
-    """The place where all processes count cannot be reached."""
+class Uncounted(Exception):
+    """The place where all processes count cannot be reached, or is full."""
 
 
 def count(name: str, key: str, *, seconds: int, now: float, by: int = 1) -> int:
     """Count so many more and answer how many there are in this window of so many seconds of the clock.
 
-    `name` says what is counted; `now` is in seconds since 1970. Raises OSError where it cannot be counted.
+    `name` says what is counted; `now` is in seconds since 1970. This and the two below raise Uncounted.
     """
     window = int(now // seconds)
-    if settings.REDIS_URL:
-        return _count_in_cache(_key(name, key, window), seconds, by)
-    path = _path(name, key, window)
+    with _reached():
+        if settings.REDIS_URL:
+            return _count_in_cache(_key(name, key, window), seconds, by)
+        return _count_in_file(_path(name, key, window), window, by)
+
+
+def recent(name: str, key: str, *, seconds: int, now: float) -> int:
+    """How many there are in this window and the one before."""
+    windows = _windows(seconds, now)
+    with _reached():
+        if settings.REDIS_URL:
+            return sum(cache.get_many([_key(name, key, one) for one in windows]).values())
+        return sum(_size(_path(name, key, one)) for one in windows)
+
+
+def forget(name: str, key: str, *, seconds: int, now: float) -> None:
+    """Take back what `recent` would answer."""
+    windows = _windows(seconds, now)
+    with _reached():
+        if settings.REDIS_URL:
+            cache.delete_many([_key(name, key, one) for one in windows])
+            return
+        for one in windows:
+            _path(name, key, one).unlink(missing_ok=True)
+
+
+@contextmanager
+def _reached() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, RedisError) as fault:
+        raise Uncounted(str(fault)) from fault
+
+
+def _windows(seconds: int, now: float) -> tuple[int, int]:
+    """The window before, and this one."""
+    window = int(now // seconds)
+    return window - 1, window
+
+
+def _count_in_cache(key: str, seconds: int, by: int) -> int:
+    try:
+        cache.add(key, 0, timeout=2 * seconds)
+        return int(cache.incr(key, by))
+    except ValueError:
+        # Redis was emptied between the two calls; count from here again.
+        cache.set(key, by, timeout=2 * seconds)
+        return by
+
+
+def _count_in_file(path: Path, window: int, by: int) -> int:
     if not path.parent.exists():
         _make(path.parent, window)
     place = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -38,36 +87,6 @@ def count(name: str, key: str, *, seconds: int, now: float, by: int = 1) -> int:
         return os.fstat(place).st_size
     finally:
         os.close(place)
-
-
-def recent(name: str, key: str, *, seconds: int, now: float) -> int:
-    """How many there are in this window and the one before."""
-    window = int(now // seconds)
-    if settings.REDIS_URL:
-        return sum(cache.get_many([_key(name, key, one) for one in (window - 1, window)]).values())
-    return sum(_size(_path(name, key, one)) for one in (window - 1, window))
-
-
-def forget(name: str, key: str, *, seconds: int, now: float) -> None:
-    """Take back what `recent` would answer."""
-    window = int(now // seconds)
-    if settings.REDIS_URL:
-        cache.delete_many([_key(name, key, one) for one in (window - 1, window)])
-        return
-    for one in (window - 1, window):
-        _path(name, key, one).unlink(missing_ok=True)
-
-
-def _count_in_cache(key: str, seconds: int, by: int) -> int:
-    try:
-        cache.add(key, 0, timeout=2 * seconds)
-        return int(cache.incr(key, by))
-    except RedisError as fault:
-        raise Uncounted(str(fault)) from fault
-    except ValueError:
-        # Redis was emptied between the two calls; count from here again.
-        cache.set(key, by, timeout=2 * seconds)
-        return by
 
 
 def _key(name: str, key: str, window: int) -> str:

@@ -21,7 +21,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from catalog.tokens import Bearer
-from portal.counters import count
+from portal.counters import Uncounted, count
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
@@ -77,7 +77,7 @@ def is_within_limit(bearer: Bearer) -> bool:
         untold, tally.untold = tally.untold, 0
     try:
         told = count("requests", str(bearer.token_id), seconds=MINUTE, now=now, by=untold)
-    except OSError:
+    except Uncounted:
         # A full disk shall not take the feed away as well.
         return True
     with _lock:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from unicodedata import normalize
 
 from django.contrib import messages
@@ -24,13 +23,12 @@ from catalog.delegations import as_loans, open_delegations
 from catalog.models import Delegation, Environment, Grant
 from catalog.people import Link, LinkUsed, choose_password, read_link
 from governance import mail
-from portal import access, counters
+from portal import access
+from portal.counters import Uncounted
 from portal.forms.accounts import SignInForm
 from portal.forms.people import ChoosePasswordForm
+from portal.tries import TooManyTries, count_try, forget_tries
 
-TRIES = 10
-# Two windows of the clock count, so that five minutes without a try are always enough.
-TRIES_SECONDS = 150
 MOST_LOANS = 50
 
 
@@ -44,21 +42,23 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect(target)
     form = SignInForm(request, request.POST if request.method == "POST" else None)
-    status = 200
-    if request.method == "POST":
-        # Counted before the password is looked at: tries at the same time count each other.
-        key, now = _tries_key(request), time.time()
-        counters.count("sign-in", key, seconds=TRIES_SECONDS, now=now)
-        if counters.recent("sign-in", key, seconds=TRIES_SECONDS, now=now) > TRIES:
-            form = SignInForm(request)
-            context = {"form": form, "next": target, "throttled": True}
-            return render(request, "accounts/sign_in.html", context, status=429)
-        if form.is_valid():
-            counters.forget("sign-in", key, seconds=TRIES_SECONDS, now=now)
-            login(request, form.get_user())
-            return redirect(target)
-        status = 422
-    return render(request, "accounts/sign_in.html", {"form": form, "next": target}, status=status)
+    context = {"form": form, "next": target}
+    if request.method != "POST":
+        return render(request, "accounts/sign_in.html", context)
+    key, now = _tries_key(request), timezone.now()
+    try:
+        count_try("sign-in", key, now=now)
+        if not form.is_valid():
+            return render(request, "accounts/sign_in.html", context, status=422)
+        forget_tries("sign-in", key, now=now)
+    except TooManyTries:
+        context |= {"form": SignInForm(request), "throttled": True}
+        return render(request, "accounts/sign_in.html", context, status=429)
+    except Uncounted:
+        context |= {"form": SignInForm(request), "uncounted": True}
+        return render(request, "accounts/sign_in.html", context, status=503)
+    login(request, form.get_user())
+    return redirect(target)
 
 
 @require_POST

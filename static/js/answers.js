@@ -1,11 +1,11 @@
-/* Answers 403, 409 and 429 that name their place (HX-Retarget) are shown there, as 422 is: they hold the
+/* Answers 403, 409, 429 and 503 that name their place (HX-Retarget) are shown there, as 422 is: they hold the
    page's own explanation. Others stay failures. Whoever is signed out while a dialog is open keeps it,
    and what was typed: signing in happens in another tab. */
 (() => {
   document.addEventListener("htmx:beforeSwap", (e) => {
     const { xhr } = e.detail;
     const place = xhr.getResponseHeader("HX-Retarget");
-    if ([403, 409, 429].includes(xhr.status) && place && place !== "#toasts") {
+    if ([403, 409, 429, 503].includes(xhr.status) && place && place !== "#toasts") {
       e.detail.shouldSwap = true;
       e.detail.isError = false;
     }

@@ -8,9 +8,10 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from catalog.models import Release, State, User
-from portal import confirming
+from portal import confirming, tries
 from tests import make
 from tests.portal.answers import HTMX, text_of
 
@@ -129,7 +130,7 @@ def test_wrong_tries_are_bounded_and_the_right_one_waits_then(
     client: Client, cast: make.Cast, risky: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.force_login(cast.mara)
-    for n in range(confirming.TRIES):
+    for n in range(tries.MOST):
         answer = approve(client, risky, confirm="refund-check", password=f"guess {n}")
         assert (answer.status_code, WRONG in text_of(answer)) == (422, True)
     answer = approve(client, risky, **RIGHT)
@@ -145,6 +146,18 @@ def test_wrong_tries_are_bounded_and_the_right_one_waits_then(
     pass_time(monkeypatch, minutes=20)
     answer = approve(client, again(cast, "order-find"), confirm="order-find", password="one more guess")
     assert answer.status_code == 422
+
+
+def test_no_password_is_looked_at_while_tries_cannot_be_counted(
+    client: Client, cast: make.Cast, risky: Release, settings: Settings
+) -> None:
+    client.force_login(cast.mara)
+    settings.COUNTERS_DIR = "/dev/null"
+    answer = approve(client, risky, **RIGHT)
+    assert answer.status_code == 503
+    assert "Your password cannot be checked now" in text_of(answer)
+    assert held(risky) == 0
+    assert confirming.ENTERED not in client.session
 
 
 def test_an_account_without_a_password_is_told_who_helps(

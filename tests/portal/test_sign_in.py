@@ -1,9 +1,11 @@
 from __future__ import annotations
 
-import time
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
 
 from tests import make
 
@@ -63,10 +65,10 @@ def test_waits_after_ten_failures_of_one_name(client: Client) -> None:
 
 def test_a_wait_of_five_minutes_is_enough(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     make.user("ines")
-    began = time.time()
+    later = timezone.now() + timedelta(minutes=5, seconds=1)
     for _ in range(10):
         send(client, "wrong")
-    monkeypatch.setattr(time, "time", lambda: began + 5 * 60 + 1)
+    monkeypatch.setattr(timezone, "now", lambda: later)
     assert send(client) == 302
 
 
@@ -98,3 +100,19 @@ def test_needs_the_token_of_the_form() -> None:
 
 def test_other_methods_are_refused(client: Client) -> None:
     assert client.put(ADDRESS).status_code == 405
+
+
+def test_no_password_is_looked_at_while_tries_cannot_be_counted(client: Client, settings: Settings) -> None:
+    make.user("ines")
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": settings.REDIS_URL,
+        }
+    }
+    for password in ("wrong", make.PASSWORD):
+        answer = client.post(ADDRESS, {"username": "ines", "password": password})
+        assert answer.status_code == 503
+        assert "Nobody can sign in at the moment" in answer.content.decode()
+    assert client.get(ADDRESS).status_code == 200
