@@ -32,6 +32,7 @@ def matches_etag(request: HttpRequest | Request, etag: str) -> bool:
 def not_modified(etag: str) -> HttpResponse:
     """304 with the tag and nothing else."""
     answer = HttpResponse(status=304)
+    del answer["Content-Type"]  # it would stand for the kept answer's own (RFC 9110, 15.4.5)
     answer["ETag"] = etag
     answer["Cache-Control"] = "private, no-cache"
     return answer

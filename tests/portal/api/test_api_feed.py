@@ -135,6 +135,7 @@ def test_etag_and_not_modified(desk: Caller, cast: make.Cast, refunds: Version) 
         answer = desk.get("feed", If_None_Match=sent)
         assert (answer.status_code, answer.content) == (304, b""), sent
         assert answer["ETag"] == etag
+        assert "Content-Type" not in answer
     for sent in ('"other"', "", '"1-', etag.strip('"')):
         assert desk.get("feed", If_None_Match=sent).status_code == 200, sent
     make.release(make.version("order-lookup", cast=cast), "production", cast=cast)
