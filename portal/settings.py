@@ -217,6 +217,8 @@ CACHES = {
 }
 
 PORTAL_URL = read_portal_url(ALLOWED_HOSTS, https=HTTPS)
+# Whether that is somebody's word; else a link that is shown begins with the host that was asked for.
+PORTAL_IS_NAMED = bool(env.str("PORTAL_URL", default="").strip())
 # Without the address of a server no mail is sent.
 MAIL = read_mail(PORTAL_URL)
 MAIL_IS_ON = MAIL.host != ""

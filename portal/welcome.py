@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.core.mail import send_mail
 from django.http import HttpRequest
 from django.urls import reverse
@@ -29,13 +30,16 @@ class Sent:
 
 
 def send_link(request: HttpRequest | Request, person: User, actor: Actor) -> Sent:
-    """Make the link anew, and mail it where the person has an address and the instance sends mail.
+    """Make the link anew, below `PORTAL_URL` where that is set, and mail it where the person has an address and the instance sends mail.
 
     Raises what `make_link` raises. A mail that cannot be sent is logged: the link is shown all the same.
     """
     link = make_link(person=person, actor=actor, now=timezone.now())
-    address = request.build_absolute_uri(reverse("welcome", args=[link.uid, link.token]))
-    return Sent(address, _mail(person, address))
+    path = reverse("welcome", args=[link.uid, link.token])
+    named = f"{settings.PORTAL_URL}{path}"
+    shown = named if settings.PORTAL_IS_NAMED else request.build_absolute_uri(path)
+    # A request may name any host that leads here; no such name goes out by mail.
+    return Sent(shown, _mail(person, named))
 
 
 def _mail(person: User, address: str) -> bool:

@@ -67,7 +67,24 @@ def test_it_is_mailed_where_mail_is_on(
     html = signed_in(cast.ada).post("/people/invite/", SENT).content.decode()
     assert "It was also sent to wen@example.org." in html
     assert mailoutbox[0].to == ["wen@example.org"]
-    assert html.split("<code>")[1].split("</code>")[0] in mailoutbox[0].body
+    path = html.split("<code>http://testserver")[1].split("</code>")[0]
+    assert f"\n{settings.PORTAL_URL}{path}\n" in mailoutbox[0].body
+
+
+def test_a_link_is_below_the_address_of_the_portal_whatever_host_was_asked_for(
+    cast: Cast, settings: Settings, mailoutbox: list[EmailMessage]
+) -> None:
+    settings.MAIL_IS_ON, settings.PORTAL_URL = True, "https://skills.example.org"
+    settings.ALLOWED_HOSTS = ["*"]
+    client = signed_in(cast.ada)
+    html = client.post("/people/invite/", SENT, headers={"Host": "evil.example"}).content.decode()
+    assert "<code>http://evil.example/welcome/" in html  # nobody said what the portal is called
+    assert "https://skills.example.org/welcome/" in mailoutbox[0].body
+    assert "evil.example" not in mailoutbox[0].body
+    settings.PORTAL_IS_NAMED = True
+    html = client.post("/people/wen/link/", headers={"Host": "evil.example"}).content.decode()
+    assert "<code>https://skills.example.org/welcome/" in html
+    assert "evil.example" not in html + mailoutbox[1].body
 
 
 @pytest.mark.parametrize(
