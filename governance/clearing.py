@@ -81,6 +81,8 @@ def holds(approval: Approval, release: Release, gates: Iterable[Gate]) -> bool:
 def bound_to(version: Version, environment: Environment, *, risk: str = "") -> str:
     """A digest of what approvals and overrides are for: bytes, declaration, risk, environment, policy.
 
+    Where approvers have to be from outside, the owning team too: whoever was outside of one may be
+    inside of the next.
     `risk` is the one that it was given at, where that is not the effective one of now.
     """
     told = [
@@ -89,6 +91,7 @@ def bound_to(version: Version, environment: Environment, *, risk: str = "") -> s
         risk or version.effective_risk,
         environment.name,
         policy_of(environment).sha256,
+        *([str(version.skill.team_id)] if environment.outside_approval else []),
     ]
     return sha256(json.dumps(told).encode()).hexdigest()
 

@@ -11,13 +11,13 @@ from governance.policy import HARD_GATES
 
 # Of a release whose approvals no longer hold: what it needs.
 VOIDED: Mapping[State, str] = {
-    State.APPROVED: "Its approvals are void, since the policy, the risk or a gate has changed; it needs new ones.",
+    State.APPROVED: "Its approvals are void, since the policy, the risk, the team or a gate has changed; it needs new ones.",
     State.CANARY: (
-        "Its approvals are void, since the policy, the risk or a gate has changed; "
+        "Its approvals are void, since the policy, the risk, the team or a gate has changed; "
         "halt it and propose the version again."
     ),
     State.HALTED: (
-        "Its approvals are void, since the policy, the risk or a gate has changed; propose the version again."
+        "Its approvals are void, since the policy, the risk, the team or a gate has changed; propose the version again."
     ),
 }
 

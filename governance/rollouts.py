@@ -137,7 +137,10 @@ def _go(action: str, fresh: Release, percent: int, actor: Actor, now: datetime) 
 
 def _first_share(action: str, release: Release) -> int:
     """The share that it had when it was halted, or the plan's first."""
-    return release.percent if action == "resume" else plan_of(release.canary).percent
+    plan = plan_of(release.canary)
+    # One that was halted without a share of its own begins anew.
+    had_one = release.percent > 0 or plan.has_cohort
+    return release.percent if action == "resume" and had_one else plan.percent
 
 
 def _restore(before: Release) -> Clearance:

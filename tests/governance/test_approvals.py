@@ -231,7 +231,8 @@ def test_approvals_are_void_when_policy_or_risk_changes(
     release = approve(propose(cast, version), cast.mara)
     change(version)
     with pytest.raises(
-        WrongState, match=r"^Its approvals are void, since the policy, the risk or a gate has changed"
+        WrongState,
+        match=r"^Its approvals are void, since the policy, the risk, the team or a gate has changed",
     ):
         start(release, cast.mara)
     assert state_of(release) == State.APPROVED

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from catalog import ownership
 from catalog.access import NotAllowed, powers_of
 from catalog.models import Approval, Delegation, Environment, Release, Role, State, Team, User
 from catalog.releases import WrongState
@@ -274,3 +275,34 @@ def test_the_own_right_of_an_outsider_is_used_although_an_insider_lends_one(cast
     release = proposal(cast)
     assert powers_of(cast.otto, now=NOW).deciding_for(release) == (cast.otto.pk,)
     assert given(approve(release, cast.otto)) == [("otto", "otto")]
+
+
+@pytest.mark.usefixtures("outside")
+@pytest.mark.parametrize("there_and_back", [True, False])
+def test_an_approval_from_outside_of_one_team_is_none_for_another(
+    cast: make.Cast, there_and_back: bool
+) -> None:
+    make.grant(cast.mara, Role.PUBLISHER, team=cast.payments)
+    make.grant(cast.ines, Role.PUBLISHER, team=cast.support)
+    release = proposal(cast)
+    if there_and_back:
+        move(release, cast.support, cast.ines)
+        approve(release, cast.mara)
+        move(release, cast.payments, cast.ines)
+    else:
+        approve(release, cast.otto)
+        move(release, cast.support, cast.ines)
+    with pytest.raises(WrongState, match="Its approvals are void, since the policy, the risk, the team"):
+        rollouts.start(release=release, actor=crew.actor(cast.otto), now=NOW)
+
+
+def test_a_transfer_leaves_approvals_where_insiders_approve(cast: make.Cast) -> None:
+    make.grant(cast.ines, Role.PUBLISHER, team=cast.support)
+    release = approve(proposal(cast), cast.mara)
+    move(release, cast.support, cast.ines)
+    assert rollouts.start(release=release, actor=crew.actor(cast.otto), now=NOW).state == State.LIVE
+
+
+def move(release: Release, team: Team, user: User) -> None:
+    """Give the skill of a release to another team."""
+    ownership.transfer(skill=release.skill, team=team, actor=crew.actor(user), reason="Moved.", now=NOW)

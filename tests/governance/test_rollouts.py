@@ -167,7 +167,7 @@ def yanked(release: Release) -> str:
 def riskier(release: Release) -> str:
     Version.objects.filter(pk=release.version_id).update(suggested_risk="medium")
     return (
-        "Its approvals are void, since the policy, the risk or a gate has changed; "
+        "Its approvals are void, since the policy, the risk, the team or a gate has changed; "
         "halt it and propose the version again."
     )
 
@@ -361,6 +361,13 @@ def test_a_release_of_the_same_version_is_in_the_way(
         rollouts.break_glass(release=release, actor=crew.actor(cast.otto), reason="x", now=NOW)
     assert at(release)[0] == "halted"
     assert release.transitions.count() == 4
+
+
+def test_one_that_was_halted_without_a_share_begins_with_its_plan(cast: make.Cast) -> None:
+    release = canary(cast)
+    halt(release, cast)
+    Release.objects.filter(pk=release.pk).update(percent=0)
+    assert resume(release, cast.mara).percent == 5
 
 
 def test_what_a_rollback_halted_keeps_its_share(cast: make.Cast) -> None:
