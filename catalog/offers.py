@@ -12,7 +12,7 @@ from hashlib import sha256
 
 import orjson
 
-from catalog.profiles import Limits
+from catalog.profiles import Limits, Profile
 from catalog.rollout import NO_CHANCE, Draw, arms_of, draw_of
 from catalog.snapshots import Served, Slot, Snapshot, as_told
 
@@ -140,6 +140,11 @@ class Offer:
             places[folder] = len(pieces)
             pieces.append(b"")
         return [*pieces, b",".join(same)], places
+
+
+def naming(snapshot: Snapshot, profile: Profile) -> frozenset[str]:
+    """The folders of the gray releases that name the agent as a caller of theirs."""
+    return frozenset(one for one in snapshot.gray if profile.is_named_by(snapshot.slots[one].cohort))
 
 
 def _arms(slot: Slot) -> list[Served]:

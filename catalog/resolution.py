@@ -16,7 +16,7 @@ from uuid import UUID
 from catalog.bundles.files import MIB
 from catalog.caches import Bounded, Fresh, forget_everything
 from catalog.models import Environment
-from catalog.offers import Offer
+from catalog.offers import Offer, naming
 from catalog.profiles import Limits, Profile, read_profile
 from catalog.snapshots import Served, Snapshot, compile_snapshot
 
@@ -170,9 +170,7 @@ def _offer_to(snapshot: Snapshot, profile: Profile) -> Offer:
     place = snapshot.environment_id, snapshot.revision
 
     def look_up() -> Offer:
-        named = frozenset(
-            folder for folder in snapshot.gray if profile.is_named_by(snapshot.slots[folder].cohort)
-        )
+        named = naming(snapshot, profile)
         return _offers.get((*place, profile.limits, named), lambda: Offer(snapshot, profile.limits, named))
 
     return _offers_to.get((*place, profile), look_up)

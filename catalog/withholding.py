@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from catalog.models import Agent, Environment, Skill
-from catalog.offers import Offer
+from catalog.offers import Offer, naming
 from catalog.profiles import read_profile
 from catalog.resolution import feed_of
 from catalog.snapshots import RANKS, Served, Snapshot
@@ -62,8 +62,7 @@ def account_for(agent: Agent, environment: Environment) -> Account:
     """
     snapshot = feed_of(agent_id=agent.pk, environment_id=environment.pk).snapshot
     profile = read_profile(agent.pk)
-    named = frozenset(one for one in snapshot.gray if profile.is_named_by(snapshot.slots[one].cohort))
-    offer = Offer(snapshot, profile.limits, named)
+    offer = Offer(snapshot, profile.limits, naming(snapshot, profile))
     served = offer.serve(offer.choose(offer.arms_of(str(agent.pk))))
     usable = sum(1 for one in served.values() if one.item["available"])
     broken = [
