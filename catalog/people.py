@@ -23,7 +23,7 @@ from catalog.models import User
 LONGEST_NAME, LONGEST_EMAIL = 150, 254
 # Pages that stand beside those of people, and what no address can end with.
 RESERVED = frozenset({"invite", ".", ".."})
-REFUSAL = "People are invited by administrators."
+REFUSAL = "People are managed by administrators."
 
 
 class BadAccount(ValueError):

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.models import JournalEntry
 from portal.api.rendering import as_json
 
+REFUSAL = "The audit log is read by administrators."
 PAGE_SIZE = 50
 # The export reads so many at a time, and holds no more.
 CHUNK = 1000

@@ -6,13 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog import journal
-from catalog.access import NotAllowed
 from portal import access
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
 from portal.api.fields import read_moment
 from portal.api.paging import page_of
-from portal.entries import Asked, filter_entries, show_entry
+from portal.entries import REFUSAL, Asked, filter_entries, show_entry
 
 
 @described(
@@ -32,7 +31,7 @@ from portal.entries import Asked, filter_entries, show_entry
 @endpoint({"GET": "admin"})
 def audit_log(request: Request) -> Response:
     """Who changed what."""
-    _ask_admin(request)
+    access.ask_administrator(request, REFUSAL)
     sent = request.query_params
     moments = {name: read_moment(name, sent[name]) for name in ("since", "until") if sent.get(name)}
     asked = Asked(
@@ -53,7 +52,7 @@ def audit_log(request: Request) -> Response:
 @endpoint({"GET": "admin"})
 def audit_log_verify(request: Request) -> Response:
     """Whether the audit log is as it was written."""
-    _ask_admin(request)
+    access.ask_administrator(request, REFUSAL)
     chain = journal.check_chain()
     n, head = journal.read_head()
     return Response(
@@ -64,8 +63,3 @@ def audit_log_verify(request: Request) -> Response:
             "head": {"n": n, "hash": head},
         }
     )
-
-
-def _ask_admin(request: Request) -> None:
-    if not access.powers(request).is_admin:
-        raise NotAllowed("The audit log is read by administrators.")

@@ -19,7 +19,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from catalog import environments
-from catalog.access import NotAllowed
 from catalog.bundles.bundle import PERMISSIONS, RISKS
 from catalog.environments import Changed, change_environment, create_environment, remove_environment
 from catalog.models import Confirmation, Environment
@@ -128,7 +127,7 @@ def environment_detail(request: Request, name: str) -> Response:
     if request.method == "PATCH":
         environment = _change(request, environment)
     elif request.method == "DELETE":
-        _ask_admin(request)
+        access.ask_administrator(request, environments.REFUSAL)
         _ask_match(request, environment)
         remove_environment(environment=environment, actor=actor_of(request), now=timezone.now())
     return _answer(environment)
@@ -141,7 +140,7 @@ def show_environment(environment: Environment) -> dict[str, Any]:
 
 
 def _create(request: Request) -> Response:
-    _ask_admin(request)
+    access.ask_administrator(request, environments.REFUSAL)
     fields = Fields(request.data)
     name = fields.text("name", needed=True, longest=64)
     title = fields.text("title", needed=True, longest=60)
@@ -154,7 +153,7 @@ def _create(request: Request) -> Response:
 
 
 def _change(request: Request, environment: Environment) -> Environment:
-    _ask_admin(request)
+    access.ask_administrator(request, environments.REFUSAL)
     fields = Fields(request.data)
     if "name" in fields.data:
         fields.wrong("name", "A name is never changed; tokens and addresses hold it.")
@@ -190,11 +189,6 @@ def _wrong(fields: Fields, wrong: PolicyWrong) -> Problem:
     for name, message in wrong.errors.items():
         fields.wrong(name, message)
     return Problem("field-invalid", str(wrong), status=422, errors=fields.errors)
-
-
-def _ask_admin(request: Request) -> None:
-    if not access.powers(request).is_admin:
-        raise NotAllowed(environments.REFUSAL)
 
 
 def _ask_match(request: Request, environment: Environment) -> Terms | None:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from catalog.delegations import as_loans
 from catalog.leaving import close_account, look_ahead, open_account
 from catalog.models import Delegation, Grant, Skill, Token, User
-from catalog.people import invite, people_who, state_of
+from catalog.people import REFUSAL, invite, people_who, state_of
 from portal import access, welcome
 from portal.api.authentication import actor_of
 from portal.api.delegations import show_delegation
@@ -24,7 +24,6 @@ from portal.api.grants import LONGEST_USERNAME, known_person, read_wanted, show_
 from portal.api.idempotency import ShownOnce, once
 from portal.api.paging import page_of
 
-REFUSAL = "People are managed by administrators."
 STATES = ("active", "waiting", "closed")
 MOST_GRANTS, MOST_SHOWN = 50, 200
 

@@ -12,10 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from catalog import journal
-from catalog.access import NotAllowed
 from catalog.models import JournalEntry
 from portal import access
-from portal.entries import VERBS, Asked, export_lines, filter_entries, page_of
+from portal.entries import REFUSAL, VERBS, Asked, export_lines, filter_entries, page_of
 from portal.forms.audit_log import AnchorForm, EntryFilter
 from portal.fragments import render_part
 
@@ -25,7 +24,7 @@ FILTERS = tuple(EntryFilter.base_fields)
 @require_safe
 def audit_log(request: HttpRequest) -> HttpResponse:
     """The entries that match, newest first, by number."""
-    _ask_admin(request)
+    access.ask_administrator(request, REFUSAL)
     form = EntryFilter(request.GET)
     asked = form.asked()
     page = page_of(
@@ -47,7 +46,7 @@ def audit_log(request: HttpRequest) -> HttpResponse:
 @require_POST
 def audit_log_verify(request: HttpRequest) -> HttpResponse:
     """Re-hash all of it, against a head that was kept where one is given; says where it does not fit."""
-    _ask_admin(request)
+    access.ask_administrator(request, REFUSAL)
     form = AnchorForm(request.POST)
     if not form.is_valid():
         return _show_proof(request, _proof(form), status=422)
@@ -67,7 +66,7 @@ def audit_log_verify(request: HttpRequest) -> HttpResponse:
 @require_safe
 def audit_log_export(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     """The entries that match as JSON Lines, the oldest first; sent while they are read."""
-    _ask_admin(request)
+    access.ask_administrator(request, REFUSAL)
     form = EntryFilter(request.GET)
     asked = form.asked()
     if form.errors:
@@ -77,11 +76,6 @@ def audit_log_export(request: HttpRequest) -> HttpResponse | StreamingHttpRespon
     answer["Content-Disposition"] = 'attachment; filename="audit-log.jsonl"'
     answer["Cache-Control"] = "private, no-store"
     return answer
-
-
-def _ask_admin(request: HttpRequest) -> None:
-    if not access.powers(request).is_admin:
-        raise NotAllowed(_("The audit log is read by administrators."))
 
 
 def _proof(form: AnchorForm | None = None) -> dict[str, Any]:

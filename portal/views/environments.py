@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog import environments
-from catalog.access import NotAllowed
 from catalog.environments import (
     Changed,
     InUse,
@@ -58,7 +57,7 @@ def environment_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def environment_create(request: HttpRequest) -> HttpResponse:
     """Make an environment; it comes last."""
-    _ask_admin(request)
+    access.ask_administrator(request, environments.REFUSAL)
     template = "environments/environment_create.html"
     if request.method != "POST":
         return render(request, template, {"form": CreateForm()})
@@ -87,7 +86,7 @@ def environment_detail(request: HttpRequest, name: str) -> HttpResponse:
     environment = access.environment_read(request, name)
     if request.method != "POST":
         return _show(request, environment)
-    _ask_admin(request)
+    access.ask_administrator(request, environments.REFUSAL)
     form = ChangeForm(request.POST, environment=environment)
     if not form.is_valid():
         return _show(request, environment, status=422, form=form)
@@ -100,7 +99,7 @@ def environment_detail(request: HttpRequest, name: str) -> HttpResponse:
 def environment_preview(request: HttpRequest, name: str) -> HttpResponse:
     """What the policy that was typed would do; nothing is changed."""
     environment = access.environment_read(request, name)
-    _ask_admin(request)
+    access.ask_administrator(request, environments.REFUSAL)
     form = ChangeForm(request.POST, environment=environment)
     if not form.is_valid():
         return _show(request, environment, status=422, form=form)
@@ -111,7 +110,7 @@ def environment_preview(request: HttpRequest, name: str) -> HttpResponse:
 def environment_move(request: HttpRequest, name: str) -> HttpResponse:
     """One place earlier or later in the order."""
     environment = access.environment_read(request, name)
-    _ask_admin(request)
+    access.ask_administrator(request, environments.REFUSAL)
     form = MoveForm(request.POST)
     if not form.is_valid():
         raise BadRequest(_("Say whether it moves earlier or later, and from which place."))
@@ -135,7 +134,7 @@ def environment_move(request: HttpRequest, name: str) -> HttpResponse:
 def environment_delete(request: HttpRequest, name: str) -> HttpResponse:
     """Remove an environment that nothing refers to; says what does."""
     environment = access.environment_read(request, name)
-    _ask_admin(request)
+    access.ask_administrator(request, environments.REFUSAL)
     form = RemoveForm(request.POST if request.method == "POST" else None, environment=environment)
     context = {"environment": environment, "remove_form": form, "references": references_to(environment)}
     status = 200
@@ -153,11 +152,6 @@ def environment_delete(request: HttpRequest, name: str) -> HttpResponse:
     elif form.is_bound:
         status = 422
     return render(request, "environments/environment_delete.html", context, status=status)
-
-
-def _ask_admin(request: HttpRequest) -> None:
-    if not access.powers(request).is_admin:
-        raise NotAllowed(environments.REFUSAL)
 
 
 def _list(request: HttpRequest, *, late: str = "", status: int = 200) -> HttpResponse:

@@ -20,7 +20,7 @@ from catalog.grants import BadGrant, LastAdministrator, give_grant, take_grant
 from catalog.leaving import NotClosable, close_account, look_ahead, open_account
 from catalog.models import Delegation, Grant, Skill, Token, User
 from catalog.ownership import NotOfTheTeam
-from catalog.people import AccountTaken, BadAccount, invite, people_who, state_of
+from catalog.people import REFUSAL, AccountTaken, BadAccount, invite, people_who, state_of
 from catalog.tokens import revoke_token
 from portal import access, welcome
 from portal.forms.people import GrantForm, HeirsForm, InviteForm
@@ -34,7 +34,7 @@ STATES = ("active", "waiting", "closed")
 @require_safe
 def person_list(request: HttpRequest) -> HttpResponse:
     """Everybody with an account, with their roles, their last sign-in and their state."""
-    _ask(request)
+    access.ask_administrator(request, REFUSAL)
     asked, state = request.GET.get("q", "").strip()[:200], request.GET.get("state", "")
     grants = Grant.objects.select_related("team", "environment").order_by("role", "team__name")
     people = people_who(text=asked, state=state).prefetch_related(Prefetch("grants", grants))
@@ -52,7 +52,7 @@ def person_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def person_invite(request: HttpRequest) -> HttpResponse:
     """Make an account; the answer alone shows the link by which its person chooses a password."""
-    _ask(request)
+    access.ask_administrator(request, REFUSAL)
     form = InviteForm(request.POST if request.method == "POST" else None)
     if request.method != "POST":
         return render(request, "people/person_invite.html", {"form": form})
@@ -108,7 +108,7 @@ def person_grant(request: HttpRequest, username: str) -> HttpResponse:
 @require_POST
 def grant_remove(request: HttpRequest, grant_id: UUID) -> HttpResponse:
     """Take a role away, and go back to the team (`back=team`) or the person; a second time changes nothing."""
-    _ask(request)
+    access.ask_administrator(request, REFUSAL)
     grant = Grant.objects.filter(pk=grant_id).select_related("user", "team").first()
     if grant is None:
         messages.info(request, _("The role is gone already."))
@@ -173,12 +173,8 @@ def person_open(request: HttpRequest, username: str) -> HttpResponse:
     return redirect("person-detail", person.username)
 
 
-def _ask(request: HttpRequest) -> None:
-    access.ask_administrator(request, _("People are managed by administrators."))
-
-
 def _person(request: HttpRequest, username: str) -> User:
-    _ask(request)
+    access.ask_administrator(request, REFUSAL)
     return access.person_read(username)
 
 

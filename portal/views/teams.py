@@ -21,6 +21,7 @@ from catalog.leaving import NotClosable, leave_team, look_ahead
 from catalog.models import Grant, Role, Team, User
 from catalog.ownership import NotOfTheTeam
 from catalog.teams import (
+    REFUSAL,
     BadTeam,
     StillReferred,
     TeamTaken,
@@ -61,7 +62,7 @@ def team_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_create(request: HttpRequest) -> HttpResponse:
     """Make a team."""
-    _ask(request)
+    access.ask_administrator(request, REFUSAL)
     form = TeamForm(request.POST if request.method == "POST" else None)
     status = 200
     if request.method == "POST":
@@ -159,12 +160,8 @@ def members_of(grants: Iterable[Grant]) -> list[tuple[User, list[Grant]]]:
     return [(person, list(held)) for person, held in groupby(grants, key=lambda grant: grant.user)]
 
 
-def _ask(request: HttpRequest) -> None:
-    access.ask_administrator(request, _("Teams are made, renamed and removed by administrators."))
-
-
 def _team_to_change(request: HttpRequest, slug: str) -> Team:
-    _ask(request)
+    access.ask_administrator(request, REFUSAL)
     return access.team_read(slug)
 
 
