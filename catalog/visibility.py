@@ -53,6 +53,11 @@ def teams_to_publish_for(powers: Powers) -> QuerySet[Team]:
     return Team.objects.filter(pk__in={right.team_id for right in rights})
 
 
+def teams_to_manage(powers: Powers) -> QuerySet[Team]:
+    """The teams that the user may register agents for, and give skills to."""
+    return Team.objects.all() if powers.is_admin else teams_to_publish_for(powers)
+
+
 def releases_to_decide(powers: Powers) -> QuerySet[Release]:
     """The visible releases that `Powers.may_decide` allows, whatever state they are in."""
     scope = Q(pk__in=())

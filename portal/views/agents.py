@@ -26,7 +26,7 @@ from catalog.agents import (
 )
 from catalog.models import Agent, Environment, Team, Token
 from catalog.tokens import AGENT_SCOPES
-from catalog.visibility import teams_to_publish_for, visible_agents, visible_skills
+from catalog.visibility import teams_to_manage, visible_agents, visible_skills
 from catalog.withholding import account_for
 from portal import access
 from portal.forms.agents import AgentForm, AgentTransferForm, LimitsForm, RetireForm
@@ -62,7 +62,7 @@ def agent_list(request: HttpRequest) -> HttpResponse:
         "more": len(found) > MOST_AGENTS,
         "retired": retired,
         "has_retired": retired or seen.exclude(retired_at=None).exists(),
-        "may_create": bool(_teams(request)),
+        "may_create": bool(teams_to_manage(access.powers(request))),
     }
     return render(request, "agents/agent_list.html", context)
 
@@ -70,7 +70,8 @@ def agent_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def agent_create(request: HttpRequest) -> HttpResponse:
     """Register an agent for a team."""
-    teams, powers = _teams(request), access.powers(request)
+    powers = access.powers(request)
+    teams = teams_to_manage(powers)
     form = AgentForm(
         request.POST if request.method == "POST" else None, teams=teams, skills=visible_skills(powers)
     )
@@ -120,7 +121,7 @@ def agent_settings(request: HttpRequest, name: str) -> HttpResponse:
 def agent_transfer(request: HttpRequest, name: str) -> HttpResponse:
     """Give the agent to another team."""
     agent = _settled(request, name)
-    form = AgentTransferForm(request.POST, teams=_teams(request).exclude(pk=agent.team_id))
+    form = AgentTransferForm(request.POST, teams=_other_teams(request, agent))
     if not form.is_valid():
         return _show_settings(request, agent, status=422, transfer_form=form)
     team: Team = form.cleaned_data["team"]
@@ -185,7 +186,7 @@ def _settled(request: HttpRequest, name: str) -> Agent:
 
 def _show_settings(request: HttpRequest, agent: Agent, *, status: int = 200, **forms: Any) -> HttpResponse:
     """The page; a form that was sent comes back with what is wrong in it."""
-    teams = _teams(request).exclude(pk=agent.team_id)
+    teams = _other_teams(request, agent)
     context = {
         "agent": agent,
         "form": LimitsForm(skills=visible_skills(access.powers(request)), agent=agent),
@@ -197,10 +198,8 @@ def _show_settings(request: HttpRequest, agent: Agent, *, status: int = 200, **f
     return render(request, "agents/agent_settings.html", context, status=status)
 
 
-def _teams(request: HttpRequest) -> QuerySet[Team]:
-    """The teams whose agents this user manages."""
-    powers = access.powers(request)
-    return Team.objects.all() if powers.is_admin else teams_to_publish_for(powers)
+def _other_teams(request: HttpRequest, agent: Agent) -> QuerySet[Team]:
+    return teams_to_manage(access.powers(request)).exclude(pk=agent.team_id)
 
 
 def _environments_of(agent: Agent) -> list[Environment]:

@@ -17,7 +17,7 @@ from catalog.access import NotAllowed
 from catalog.lifecycle import StillNeeded, delete_skill, who_depends_on
 from catalog.models import Skill, Team
 from catalog.ownership import may_settle, settle, transfer
-from catalog.visibility import teams_to_publish_for, visible_skills
+from catalog.visibility import teams_to_manage, visible_skills
 from portal import access
 from portal.forms.skills import DeleteForm, SettingsForm, TransferForm
 from portal.frames import skill_frame
@@ -93,9 +93,7 @@ def _skill(request: HttpRequest, name: str) -> Skill:
 
 def _teams(request: HttpRequest, skill: Skill) -> QuerySet[Team]:
     """The teams that this user may give the skill to."""
-    powers = access.powers(request)
-    teams = Team.objects.all() if powers.is_admin else teams_to_publish_for(powers)
-    return teams.exclude(pk=skill.team_id)
+    return teams_to_manage(access.powers(request)).exclude(pk=skill.team_id)
 
 
 def _show(request: HttpRequest, skill: Skill, *, status: int = 200, **forms: Any) -> HttpResponse:
