@@ -22,8 +22,8 @@ from django.utils.translation import gettext
 
 from catalog.access import powers_of
 from governance.models import Notice
+from governance.notice_texts import path_of, sentence
 from governance.recipients import may_be_told
-from governance.telling import path_of, sentence
 
 log = logging.getLogger(__name__)
 

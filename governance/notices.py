@@ -20,8 +20,8 @@ from catalog.models import JournalEntry, JournalHead, Release, State
 from catalog.visibility import visible_skills
 from governance.happenings import Happening, read_crowd, read_happenings
 from governance.models import Notice, NoticeCursor
+from governance.notice_texts import told_of
 from governance.recipients import WHO, recipients
-from governance.telling import told_of
 
 log = logging.getLogger(__name__)
 

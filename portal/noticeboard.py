@@ -10,8 +10,8 @@ from django.http import QueryDict
 
 from catalog.access import Powers
 from governance.models import Notice
+from governance.notice_texts import path_of, sentence
 from governance.notices import notices_of
-from governance.telling import path_of, sentence
 
 PAGE_SIZE = 30
 MOST_COUNTED = 100

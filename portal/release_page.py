@@ -18,11 +18,12 @@ from catalog.releases import STARTS_FROM
 from catalog.shortfalls import shortfalls
 from governance.clearing import judge
 from portal import access, confirming
+from portal.canaries import canary_of, least_share
+from portal.decision_texts import gate_title
 from portal.decisions import Offer, is_open, offers, why_not
 from portal.deltas import reach_of
 from portal.diffs import Diff, diff_file
 from portal.forms.releases import DecisionForm
-from portal.gradual import canary_of, least_share
 from portal.release_parts import (
     approvals_given,
     broken_glass,
@@ -91,7 +92,7 @@ def _first_share(release: Release) -> int:
     """The share that a start, an advance or a resumption proposes."""
     plan = plan_of(release.canary)
     if release.state == State.CANARY:
-        return plan.next_step(release.percent) or 100
+        return plan.next_step(release.percent) or release.percent
     return release.percent or plan.percent if release.state == State.HALTED else plan.percent
 
 
@@ -120,14 +121,17 @@ def _live_beside(release: Release) -> Version | None:
     return found.version if found else None
 
 
-def what_happened(release: Release) -> str:
-    """The release's new state in a sentence."""
+def what_happened(release: Release, *, overridden: str = "") -> str:
+    """The release's new state in a sentence; the name of the gate where it was `overridden`, which changes no state."""
     told = {
         "skill": release.skill.name,
         "version": release.version.version,
         "environment": release.environment.title,
         "percent": release.percent,
     }
+    if overridden:
+        told["gate"] = gate_title(overridden)
+        return _("The gate %(gate)s of %(skill)s %(version)s is overridden in %(environment)s.") % told
     texts = {
         State.PROPOSED: _("%(skill)s %(version)s waits for approval in %(environment)s."),
         State.APPROVED: _("%(skill)s %(version)s is approved for %(environment)s."),

@@ -13,6 +13,7 @@ from catalog.agents import Limits, create_agent, retire_agent, settle_agent, tol
 from catalog.models import Agent, Risk, SkillSet, Team, Token
 from catalog.visibility import visible_agents, visible_skills
 from portal import access
+from portal.agent_limits import find_skills
 from portal.api.authentication import actor_of, ask_scope
 from portal.api.described import CURSOR, described
 from portal.api.endpoints import endpoint
@@ -21,7 +22,6 @@ from portal.api.examples import agents as examples
 from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of
-from portal.naming import find_skills
 from portal.presence import seen_at, with_presence
 
 LONGEST_DESCRIPTION = 2000

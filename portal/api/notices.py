@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from governance.models import Notice
+from governance.notice_texts import path_of, sentence
 from governance.notices import mark_read, notices_of
-from governance.telling import path_of, sentence
 from portal import access
 from portal.access import NotFound
 from portal.api.described import CURSOR, described

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from catalog.advertisement import BadTemplate, fill_template
 from catalog.agents import BadName, Limits, check_name
 from catalog.models import Agent, Risk, Skill, SkillSet, Team
+from portal.agent_limits import find_skills
 from portal.forms.publish import TagsField, TeamField
 from portal.forms.skills import ReasonForm, TransferForm
-from portal.naming import find_skills
 
 MOST_SKILLS = 200
 LONGEST_TEMPLATE = 20_000

@@ -21,8 +21,8 @@ from portal import access
 from portal.fragments import wants_part
 from portal.frames import skill_frame
 from portal.lanes import lanes_of
+from portal.outages import degrade_form, restore_form, suggested_fallbacks, switching_of
 from portal.shell import shell_of
-from portal.switching import degrade_form, restore_form, suggested_fallbacks, switching_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

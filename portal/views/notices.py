@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
 from governance.models import Notice
+from governance.notice_texts import path_of
 from governance.notices import count_unread, mark_read, notices_of
-from governance.telling import path_of
 from portal import access
 from portal.access import NotFound
 from portal.fragments import render_part, wants_part

@@ -30,13 +30,13 @@ from governance.policy import needs_of
 from governance.refusals import ReasonMissing, need_reason, why_not_break_glass, why_not_decide
 from portal import access, confirming
 from portal.access import NotFound
+from portal.callers import callers_offered
+from portal.canaries import plan_words
 from portal.decisions import ACTIONS, needs_confirmation, offers, perform
 from portal.deltas import reach_of
 from portal.forms.releases import DecisionForm, ProposeForm
 from portal.fragments import render_part, wants_part
 from portal.frames import skill_frame
-from portal.gradual import plan_words
-from portal.offered import callers_offered
 from portal.release_page import form_of, release_context, what_happened
 from portal.release_parts import GateRow
 from portal.shell import shell_of
@@ -144,7 +144,7 @@ def release_act(request: HttpRequest, release_id: UUID, action: str) -> HttpResp
     except REFUSALS as refusal:
         return _refuse(request, release_id, refusal)
     else:
-        return _done(request, release_id, changed)
+        return _done(request, release_id, action, changed)
     return _ask_again(request, release, action, form, status=status)
 
 
@@ -233,8 +233,9 @@ def _needed(version: Version, environment: Environment) -> dict[str, object]:
     }
 
 
-def _done(request: HttpRequest, release_id: UUID, changed: Release) -> HttpResponse:
-    messages.success(request, what_happened(changed))
+def _done(request: HttpRequest, release_id: UUID, action: str, changed: Release) -> HttpResponse:
+    gate = request.POST.get("gate", "") if action == "override" else ""
+    messages.success(request, what_happened(changed, overridden=gate))
     if not wants_part(request):
         return redirect("release-detail", release_id)
     fresh = access.release_read(request, release_id)

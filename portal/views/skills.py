@@ -30,9 +30,9 @@ from portal.frames import skill_frame
 from portal.lanes import Lane, lanes_of
 from portal.listing import PARAMETERS, Asked, Listing, read_asked
 from portal.markdown import render_markdown
+from portal.outages import switching_of
 from portal.schemas import describe_schema
 from portal.shell import Shell, shell_of
-from portal.switching import switching_of
 
 PAGE_SIZE = 50
 FINDINGS_SHOWN = 5

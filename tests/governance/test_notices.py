@@ -18,9 +18,9 @@ from catalog.journal import Actor
 from catalog.models import JournalEntry, Role, Skill, State, User
 from governance import approvals, notices, rollouts
 from governance.models import Notice, NoticeCursor
+from governance.notice_texts import TEXTS, path_of, sentence
 from governance.notices import Spread, count_unread, mark_read, notices_of, spread, start_over
 from governance.recipients import WHO
-from governance.telling import TEXTS, path_of, sentence
 from tests import make
 from tests.cast import actor
 

@@ -1,4 +1,4 @@
-"""Skills that somebody names, for an agent to be limited to."""
+"""The skills that an agent is limited to, by the names that somebody gives them."""
 
 from __future__ import annotations
 
