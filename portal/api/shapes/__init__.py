@@ -15,10 +15,12 @@ from portal.api.shapes.agents import (
     TOKEN,
 )
 from portal.api.shapes.appeals import APPEAL, DECIDE, RESCAN
+from portal.api.shapes.audit_log import ENTRY
 from portal.api.shapes.cards import FILE
 from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.environments import CHANGE_ENVIRONMENT, ENVIRONMENT, NEW_ENVIRONMENT
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
+from portal.api.shapes.notices import NOTICE
 from portal.api.shapes.people import (
     CLOSE,
     DELEGATION,
@@ -50,8 +52,6 @@ from portal.api.shapes.words import (
     BOOLEAN,
     INTEGER,
     JSON,
-    MOMENT,
-    SHA256,
     TEXT,
     TEXTS,
     Shape,
@@ -60,33 +60,6 @@ from portal.api.shapes.words import (
     partly,
     record,
     ref,
-)
-
-ENTRY = record(
-    n=INTEGER,
-    at=MOMENT,
-    actor=TEXT,
-    verb=TEXT,
-    target=TEXT,
-    before=JSON,
-    after=JSON,
-    origin=TEXT,
-    hash=SHA256,
-)
-
-
-NOTICE = record(
-    id=TEXT,
-    verb=TEXT,
-    text=TEXT,
-    reason=TEXT,
-    skill=maybe(TEXT),
-    version=maybe(TEXT),
-    environment=maybe(TEXT),
-    release=maybe(TEXT),
-    page=maybe(TEXT),
-    at=MOMENT,
-    read_at=maybe(MOMENT),
 )
 
 
