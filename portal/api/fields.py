@@ -11,10 +11,10 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from portal.api.errors import Problem
+from portal.forms.skills import LONGEST_REASON
 
 LONGEST = 20_000
 LONGEST_NAME = 64
-LONGEST_REASON = 2000
 EARLIEST, LATEST = 1900, 9000
 REASON_MISSING = "Give a reason; it is kept in the audit log."
 MOST_NAMES = 100

@@ -25,6 +25,7 @@ from portal.api.fields import Fields
 from portal.api.idempotency import once
 from portal.api.paging import page_of
 from portal.decisions import ACTIONS, perform
+from portal.forms.skills import LONGEST_REASON
 
 
 @described(
@@ -72,7 +73,7 @@ def _propose(request: Request) -> Response:
     fields = Fields(request.data)
     name, version = fields.text("skill", needed=True), fields.text("version", needed=True)
     environment_name = fields.text("environment", needed=True)
-    note = fields.text("note")
+    note = fields.text("note", longest=LONGEST_REASON)
     fields.mapping("canary")
     fields.check()
     environment = Environment.objects.filter(name=environment_name).first()
@@ -144,7 +145,11 @@ def _sent(action: str, fields: Fields, *, least: int) -> dict[str, Any]:
     """What the action takes of the body, a share from `least` percent on; raises Problem."""
     act = ACTIONS[action]
     sent: dict[str, Any] = {
-        name: fields.number(name, least=least, most=100) if name == "percent" else fields.text(name)
+        name: (
+            fields.number(name, least=least, most=100)
+            if name == "percent"
+            else fields.text(name, longest=LONGEST_REASON)
+        )
         for name in act.takes
     }
     fields.check()

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Environment, Skill, Version
 from portal.forms.plans import PlanFields
+from portal.forms.skills import LONGEST_REASON
 
 MOST_VERSIONS = 200
-LONGEST_REASON = 4000
 LONGEST_PASSWORD = 4096
 
 
