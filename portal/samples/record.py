@@ -13,7 +13,8 @@ from catalog.admission import Declared
 from catalog.agents import create_agent
 from catalog.bundles.files import Upload
 from catalog.bundles.folders import read_folder
-from catalog.canaries import Plan
+from catalog.canaries import Plan, read_plan
+from catalog.degradations import degrade
 from catalog.delegations import lend
 from catalog.grants import Wanted, give_grant
 from catalog.journal import Actor
@@ -69,6 +70,10 @@ class Player:
             wanted = Wanted(Role(role), may_override=username == "approver2")
             give_grant(user=user, wanted=wanted, actor=system, now=self.start)
             self.users[username] = user
+        for slug, roles in self.plan["members"].items():
+            for username, role in roles.items():
+                wanted = Wanted(Role(role), team=self.teams[slug])
+                give_grant(user=self.users[username], wanted=wanted, actor=system, now=self.start)
 
     def lend_rights(self) -> None:
         """The approver is away in three days, and lends their rights for two weeks."""
@@ -126,6 +131,8 @@ class Player:
             when = min(at + place * BETWEEN, self.now)
             if row["do"] == "roll_back":
                 self.roll_back(row, self.environments[name], when)
+            elif row["do"] == "switch_off":
+                self.switch_off(row, self.environments[name], when)
             elif row["do"] in {"release", "canary", "wait", "reject", "withdraw"}:
                 self.release(row, self.environments[name], when)
 
@@ -136,7 +143,7 @@ class Player:
             environment=environment,
             actor=self.actor("publisher"),
             note=row.get("note", ""),
-            plan=Plan(percent=row["percent"]) if row["do"] == "canary" else None,
+            plan=plan_of(row, environment) if row["do"] == "canary" else None,
             now=at,
         )
         if row["do"] == "withdraw":
@@ -161,6 +168,18 @@ class Player:
         """Take the live version out."""
         live = Release.objects.get(skill__folder=row["skill"], environment=environment, state=State.LIVE)
         rollouts.roll_back(release=live, actor=self.actor(row["by"]), reason=row["reason"], now=at)
+
+    def switch_off(self, row: Mapping[str, Any], environment: Environment, at: datetime) -> None:
+        """Switch the skill off, with what stands in for it."""
+        skills = {one.folder: one for one in Skill.objects.filter(folder__in=(row["skill"], row["fallback"]))}
+        degrade(
+            skill=skills[row["skill"]],
+            environments=(environment,),
+            fallback=skills[row["fallback"]],
+            reason=row["reason"],
+            actor=self.actor(row["by"]),
+            now=at,
+        )
 
     def make_sets(self) -> None:
         """Skill sets and their members."""
@@ -208,3 +227,9 @@ class Player:
     def actor(self, username: str) -> Actor:
         """The account as an actor."""
         return Actor(user=self.users[username], origin=ORIGIN)
+
+
+def plan_of(row: Mapping[str, Any], environment: Environment) -> Plan:
+    """The gray release of a row; its guard stays out until guards watch, for with one a person takes each step."""
+    named = {name: row[name] for name in ("percent", "steps", "soak_minutes", "tags") if name in row}
+    return read_plan(named, least_soak=environment.soak_minutes)

@@ -191,7 +191,7 @@ def test_steps_follow_publication_and_order_of_time() -> None:
     for step in PLAN["steps"]:
         assert set(step.get("environments", [])) <= set(ENVIRONMENTS)
         assert {step.get("by", "approver"), *(a["by"] for a in step.get("approvals", []))} <= USERS
-        if step["do"] == "roll_back":
+        if step["do"] in {"roll_back", "switch_off"}:
             assert step["reason"]
         else:
             assert published[step["skill"], step["version"]] > float(step["days_ago"])
@@ -200,7 +200,7 @@ def test_steps_follow_publication_and_order_of_time() -> None:
 def test_steps_end_with_one_of_each_kind() -> None:
     live, waiting = played()
     assert {step["do"] for step in PLAN["steps"]} == {
-        "release", "canary", "wait", "reject", "withdraw", "roll_back", "deprecate",
+        "release", "canary", "wait", "reject", "withdraw", "roll_back", "deprecate", "switch_off",
     }  # fmt: skip
     assert ("billing-refund", "2.0.0", "production") in waiting
     assert ("database-failover", "2.0.0-rc.1", "staging") in waiting
@@ -310,3 +310,28 @@ def test_personal_data_is_invented() -> None:
     assert domains == {"example.com"}
     for kind in ("4111 1111 1111 1111", "13800138000", "11010519491231002X", "DE89 3704", "203.0.113.24"):
         assert kind in text
+
+
+def test_what_is_switched_off_is_live_there_with_what_stands_in() -> None:
+    live, _ = played()
+    off = [step for step in PLAN["steps"] if step["do"] == "switch_off"]
+    assert [(step["skill"], step["environments"]) for step in off] == [("release-notes", ["production"])]
+    for step in off:
+        for environment in step["environments"]:
+            assert {step["skill"], step["fallback"]} <= live[environment].keys()
+            called = {row["skill"] for row in PLAN["calls"] if row["environment"] == environment}
+            assert step["skill"] not in called
+
+
+def test_a_gray_release_with_steps_is_under_way() -> None:
+    [step] = [one for one in PLAN["steps"] if "steps" in one]
+    assert step["do"] == "canary"
+    assert step["steps"] == [step["percent"], "50", "100"]
+    assert float(step["days_ago"]) < int(step["soak_minutes"]) / 60 / 24
+    served = [tag for agent in PLAN["agents"].values() for tag in agent["tags"]]
+    assert set(step["tags"]) <= set(served)
+
+
+def test_every_team_has_members() -> None:
+    assert PLAN["members"].keys() == PLAN["teams"].keys()
+    assert all(set(roles) <= USERS and len(roles) == 2 for roles in PLAN["members"].values())

@@ -19,6 +19,7 @@ from catalog.models import (
     Agent,
     Blob,
     BundleFile,
+    Degradation,
     Environment,
     Grant,
     JournalEntry,
@@ -386,9 +387,16 @@ def test_sample_data_fills_an_empty_catalog_once(client: Client) -> None:
     assert err == ""
     accounts = "publisher, approver, approver2, analyst, admin, reader"
     assert out == f"Loading the sample data …\nSample accounts, user name and password alike: {accounts}.\n"
-    roles = {grant.user.username: grant.role for grant in Grant.objects.select_related("user")}
+    everywhere, within = Grant.objects.filter(team=None), Grant.objects.exclude(team=None)
+    roles = {grant.user.username: grant.role for grant in everywhere.select_related("user")}
     assert roles == {name: name.rstrip("2") for name in accounts.split(", ")}
-    assert all(grant.team is None and grant.environment is None for grant in Grant.objects.all())
+    assert len(roles) == everywhere.count()
+    assert not Grant.objects.exclude(environment=None).exists()
+    # What somebody is within a team gives nobody more than they have everywhere.
+    assert all(grant.role == roles[grant.user.username] for grant in within.select_related("user"))
+    assert {grant.team.slug for grant in within.select_related("team") if grant.team} == {
+        "engineering", "finance", "support", "workplace",
+    }  # fmt: skip
     assert Grant.objects.filter(may_override=True).get().user.username == "approver2"
     for name in roles:
         assert User.objects.get(username=name).check_password(name)
@@ -415,6 +423,12 @@ def check_the_sample() -> None:
     assert Skill.objects.count() >= 15
     assert Agent.objects.exists()
     assert Call.objects.filter(outcome="error").exists()
+    [off] = Degradation.objects.filter(restored_at=None).select_related("skill", "fallback")
+    assert (off.skill.name, off.fallback and off.fallback.name) == ("release-notes", "sync-notes")
+    [going] = Release.objects.exclude(next_step_at=None)
+    assert (going.state, going.percent) == (State.CANARY, 25)
+    assert going.next_step_at
+    assert going.next_step_at > timezone.now()
     assert not Version.objects.filter(publisher=None).exists()
     assert not JournalEntry.objects.filter(at__gt=timezone.now()).exists()
     assert list(find_faults()) == []
