@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -13,7 +10,6 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from catalog import blobs
 from catalog.advertisement import (
     Advertised,
     as_json,
@@ -22,12 +18,9 @@ from catalog.advertisement import (
     fill_template,
     tool_definitions,
 )
-from catalog.instructions import instructions_of
 from catalog.models import Agent
-from catalog.pins import read_version
 from catalog.resolution import Feed, feed_of
-from catalog.resources import find_resource
-from catalog.snapshots import Served, ServedFile
+from catalog.snapshots import Served
 from governance.models import ReadCount
 from governance.usage import count_reads
 from portal.api.authentication import bearer_of
@@ -37,11 +30,10 @@ from portal.api.errors import Problem
 from portal.api.examples import feed as examples
 from portal.api.fields import Fields
 from portal.api.rendering import as_json as render_json
-from portal.downloads import attachment, matches_etag, not_modified
+from portal.downloads import matches_etag, not_modified
 
 LONGEST_KEY = 300
 KEY = {"key": "A session or end user, for gray releases; the agent itself where absent."}
-VERSION = {"version": "A pinned version that was live here in the last 30 days."}
 SCRIPTS = OpenApiParameter("scripts", bool, description="Whether the agent runs scripts.")
 FORMAT = OpenApiParameter("format", str, enum=["markdown", "xml", "json", "template"])
 
@@ -56,7 +48,7 @@ FORMAT = OpenApiParameter("format", str, enum=["markdown", "xml", "json", "templ
 @endpoint({"GET": "feed"})
 def feed(request: Request) -> HttpResponse:
     """Every skill that the agent is served."""
-    return list_all(request, _feed(request), _agent(request), _fields(request))
+    return list_all(request, asked_feed(request), agent_of(request), _fields(request))
 
 
 def list_all(
@@ -66,7 +58,7 @@ def list_all(
     if matches_etag(request, seen.etag):
         return _assigned(not_modified(seen.etag), seen)
     for ids in seen.counted_ids:
-        _count(request, seen, agent_id, ids, ReadCount.Read.ADVERTISED)
+        count(request, seen, agent_id, ids, ReadCount.Read.ADVERTISED)
     answer = HttpResponse(_body(seen, fields), content_type="application/json")
     answer["ETag"] = seen.etag
     answer["Cache-Control"] = "private, no-cache"
@@ -97,13 +89,13 @@ def list_all(
 @endpoint({"GET": "feed", "POST": "feed"}, any_type=True)
 def advertise(request: Request) -> HttpResponse:
     """The text for a system prompt."""
-    seen = _feed(request)
+    seen = asked_feed(request)
     skills, scripts = [_advertised(one) for one in seen.advertised], _flag(request, "scripts")
     if request.method == "POST":
         answer = _text(fill_template(_template(request), skills, scripts=scripts))
     else:
         answer = _as_asked(request, skills, scripts)
-    _count(request, seen, _agent(request), seen.advertised_ids, ReadCount.Read.ADVERTISED)
+    count(request, seen, agent_of(request), seen.advertised_ids, ReadCount.Read.ADVERTISED)
     return _assigned(answer, seen)
 
 
@@ -126,7 +118,7 @@ def _as_asked(request: Request, skills: list[Advertised], scripts: bool) -> Http
     if form == "json":
         return HttpResponse(render_json(as_json(skills, scripts=scripts)), content_type="application/json")
     if form == "template":
-        return _text(fill_template(_own_template(_agent(request)), skills, scripts=scripts))
+        return _text(fill_template(_own_template(agent_of(request)), skills, scripts=scripts))
     if form not in {"markdown", "xml"}:
         raise Problem("format-unknown", "format is markdown, xml, json or template.")
     return _text(as_markdown(skills, scripts=scripts) if form == "markdown" else as_xml(skills))
@@ -143,94 +135,23 @@ def _as_asked(request: Request, skills: list[Advertised], scripts: bool) -> Http
 @endpoint({"GET": "feed"})
 def tools(request: Request) -> HttpResponse:
     """The tools that apply."""
-    seen = _feed(request)
+    seen = asked_feed(request)
     skills = [_advertised(one) for one in seen.served.values() if one.item["available"]]
     body = {"tools": tool_definitions(skills, scripts=_flag(request, "scripts"))}
     return _assigned(HttpResponse(render_json(body), content_type="application/json"), seen)
 
 
-@described(
-    "feed_skill",
-    "One skill with its instructions and the list of its files. 404 names skills that are spelled alike; 409 "
-    "`skill-switched-off` names the `fallback`, where there is one.",
-    answers={200: "LoadedSkill"},
-    problems=(404, 409, 410),
-    query={**KEY, **VERSION},
-    examples=examples.LOAD,
-)
-@endpoint({"GET": "feed"})
-def skill(request: Request, name: str) -> HttpResponse:
-    """One skill with its instructions."""
-    seen = _feed(request)
-    one = _read(request, seen, name)
-    _count(request, seen, _agent(request), one.ids, ReadCount.Read.LOADED)
-    instructions, content = instructions_of(one)
-    body = {
-        **one.item,
-        "skill_name": one.folder,
-        "instructions": instructions,
-        "content": content,
-        "files": [asdict(file) for file in one.files],
-        "resources": [_resource(file) for file in one.resources],
-        "scripts": [{"path": f.path, "sha256": f.sha256, "size": f.size} for f in one.scripts],
-    }
-    answer = HttpResponse(render_json(body), content_type="application/json")
-    return _assigned_one(answer, one)
-
-
-@described(
-    "feed_resource",
-    "A file of a skill, by its path or by its bare name under references/ or assets/.",
-    answers={304: ""},
-    files=("application/octet-stream",),
-    problems=(400, 404, 409, 410),
-    query={**KEY, **VERSION},
-)
-@endpoint({"GET": "feed"}, any_type=True)
-def resource(request: Request, name: str, path: str) -> HttpResponse:
-    """A file of a skill."""
-    seen = _feed(request)
-    one = _read(request, seen, name)
-    file = find_resource(one, path)
-    if matches_etag(request, f'"{file.sha256}"'):
-        return _assigned_one(not_modified(f'"{file.sha256}"'), one)
-    _count(request, seen, _agent(request), one.ids, ReadCount.Read.RESOURCE)
-    kind = mimetypes.guess_type(file.path)[0] or "application/octet-stream"
-    answer = attachment(blobs.read_blob(file.sha256), file.path.rsplit("/", 1)[-1], kind, file.sha256)
-    return _assigned_one(answer, one)
-
-
-@described(
-    "feed_bundle",
-    "The whole skill as a zip with SKILL.md at its root; the same bytes every time, its sha256 as ETag and "
-    "Repr-Digest.",
-    answers={304: ""},
-    files=("application/zip",),
-    problems=(404, 409, 410),
-    query={**KEY, **VERSION},
-)
-@endpoint({"GET": "feed"}, any_type=True)
-def bundle(request: Request, name: str) -> HttpResponse:
-    """The whole skill as a zip."""
-    seen = _feed(request)
-    one = _read(request, seen, name)
-    if matches_etag(request, f'"{one.artifact}"'):
-        return _assigned_one(not_modified(f'"{one.artifact}"'), one)
-    _count(request, seen, _agent(request), one.ids, ReadCount.Read.LOADED)
-    file_name = f"{one.folder}-{one.version}.zip"
-    answer = attachment(blobs.read_blob(one.artifact), file_name, "application/zip", one.artifact)
-    return _assigned_one(answer, one)
-
-
-def _feed(request: Request) -> Feed:
+def asked_feed(request: Request) -> Feed:
+    """What the agent of the request is served; raises Problem for who is no agent."""
     environment_id = bearer_of(request).environment_id
     if environment_id is None:
         raise Problem("agent-token-needed", "The feed is read with the token of an agent.", status=403)
     key = key_of(request.query_params)
-    return feed_of(agent_id=_agent(request), environment_id=environment_id, key=key)
+    return feed_of(agent_id=agent_of(request), environment_id=environment_id, key=key)
 
 
-def _agent(request: Request) -> UUID:
+def agent_of(request: Request) -> UUID:
+    """The agent whose token the request bears; raises Problem for who is none."""
     agent_id = bearer_of(request).agent_id
     if agent_id is None:
         raise Problem("agent-token-needed", "The feed is read with the token of an agent.", status=403)
@@ -242,19 +163,14 @@ def key_of(query: QueryDict) -> str:
     return query.get("key", "")[:LONGEST_KEY]
 
 
-def _read(request: Request, seen: Feed, name: str) -> Served:
-    version = request.query_params.get("version") or None
-    return read_version(feed=seen, name=name, version=version, now=timezone.now())
-
-
-def _count(
+def count(
     request: HttpRequest | Request,
     seen: Feed,
     agent_id: UUID,
     version_ids: tuple[str, ...],
     read: ReadCount.Read,
 ) -> None:
-    # A HEAD reads nothing that an agent could use.
+    """Count that the agent read these versions; a HEAD reads nothing that an agent could use."""
     if request.method != "HEAD" and version_ids:
         count_reads(
             environment_id=seen.environment_id,
@@ -263,17 +179,6 @@ def _count(
             read=read,
             now=timezone.now(),
         )
-
-
-def _resource(file: ServedFile) -> dict[str, Any]:
-    return {
-        "path": file.path,
-        "name": file.path.rsplit("/", 1)[-1],
-        "description": None,
-        "media_type": mimetypes.guess_type(file.path)[0] or "application/octet-stream",
-        "size": file.size,
-        "sha256": file.sha256,
-    }
 
 
 def _advertised(one: Served) -> Advertised:
@@ -307,9 +212,4 @@ def _assigned(answer: HttpResponse, seen: Feed) -> HttpResponse:
     """Name the arm of each gray release that the caller is in."""
     if seen.assignment:
         answer["X-Quartermaster-Assignment"] = seen.assignment
-    return answer
-
-
-def _assigned_one(answer: HttpResponse, one: Served) -> HttpResponse:
-    answer["X-Quartermaster-Assignment"] = one.arm
     return answer
