@@ -43,6 +43,7 @@ from portal.forms.environments import (
 )
 from portal.fragments import render_part, wants_part
 from portal.policies import say, summarise, warn
+from portal.under_way import find_under_way
 
 DETAIL = "environments/environment_detail.html"
 WAITING = (State.PROPOSED, State.APPROVED)
@@ -177,6 +178,7 @@ def _show(request: HttpRequest, environment: Environment, *, status: int = 200, 
         "summary": summarise(environment),
         "warnings": warn(terms_of(environment)),
         "groups": _groups(environment),
+        "under_way": find_under_way(access.powers(request), environment),
         "is_admin": is_admin,
         "references": references_to(environment) if is_admin else {},
         "remove_form": RemoveForm(environment=environment),

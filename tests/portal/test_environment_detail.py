@@ -11,7 +11,9 @@ from django.http import HttpResponse
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from catalog.models import Environment, JournalEntry, State
+from catalog.degradations import degrade
+from catalog.journal import Actor
+from catalog.models import Environment, JournalEntry, Release, Skill, State
 from portal.forms.environments import editable, pack
 from tests import make
 from tests.make import Cast
@@ -216,3 +218,24 @@ def test_the_queries_do_not_grow(
     fields = sent(permissions=[])
     with django_assert_max_num_queries(MOST_QUERIES):
         ada.post(PREVIEW, fields, headers=HTMX)
+
+
+def test_what_is_under_way_there_is_linked_to_who_may_see_it(cast: Cast) -> None:
+    for name in ("refunds", "vault", "letters"):
+        state = State.LIVE if name == "letters" else State.PROPOSED
+        make.release(make.version(name, cast=cast), "production", cast=cast, state=state)
+    Skill.objects.filter(name="vault").update(visibility="team")
+    degrade(
+        skill=Skill.objects.get(name="letters"),
+        environments=(production(),),
+        reason="It misses the date.",
+        actor=Actor(user=cast.mara),
+        now=make.NOW,
+    )
+    answer = signed_in(cast.nora).get(ADDRESS)
+    text = text_of(answer)
+    assert 'refunds <span class="ver">1.0.0</span>' in text
+    assert "It misses the date." in text
+    assert "vault" not in text
+    assert f'href="/releases/{Release.objects.get(skill__name="refunds").pk}/"' in answer.content.decode()
+    assert "Nothing is on its way here" in text_of(signed_in(cast.nora).get("/environments/staging/"))
