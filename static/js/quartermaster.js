@@ -136,5 +136,10 @@
   });
   document.addEventListener("htmx:responseError", (e) => { if (!bringsToast(e.detail.xhr)) toastFailure(); });
   document.addEventListener("htmx:sendError", toastFailure);
-  document.addEventListener("htmx:afterSettle", (e) => e.target.querySelector?.("[data-focus]")?.focus());
+  /* A part that names its place gets the focus; where the swap took it away, the first field with an error does. */
+  const isLost = () => [null, document.body].includes(document.activeElement);
+  document.addEventListener("htmx:afterSettle", (e) => {
+    const find = (selector) => e.target.querySelector?.(selector);
+    (find("[data-focus]") ?? (isLost() ? find("[aria-invalid='true']") : null))?.focus();
+  });
 })();

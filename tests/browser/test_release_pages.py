@@ -219,3 +219,13 @@ def test_names_on_offer_go_into_their_field_and_the_preview_follows(open_page: O
     page.get_by_role("button", name="Propose the release").click()
     page.wait_for_url("**/releases/*/")
     assert Release.objects.get().canary["steps"] == [5, 25, 100]
+
+
+def test_what_is_missing_in_a_dialog_gets_the_focus(open_page: OpenPage, cast: Cast) -> None:
+    make.release(make.version(cast=cast), "production", cast=cast, state=State.PROPOSED)
+    page = open_page(f"/releases/{Release.objects.get().pk}/", user=cast.mara)
+    page.get_by_role("button", name="Reject 1.0.0").click()
+    page.get_by_role("dialog").get_by_role("button", name="Reject 1.0.0").click()
+    field = page.get_by_role("dialog").get_by_label("Reason")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_be_focused()
