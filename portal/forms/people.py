@@ -156,9 +156,13 @@ class InviteForm(GrantForm):
 
 
 class ChoosePasswordForm(SetPasswordForm):  # type: ignore[type-arg]  # the class takes no argument when Django runs
-    """A password, twice, by the rules of this instance."""
+    """A password, twice, by the rules of this instance; what they say stands at the first field."""
 
     use_required_attribute = False
+
+    def validate_password_for_user(self, user: User, *_field: str) -> None:
+        """Django names the field of the repetition."""
+        super().validate_password_for_user(user, "new_password1")
 
 
 class HeirsForm(ReasonForm):

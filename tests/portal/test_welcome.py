@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -104,3 +106,12 @@ def test_who_is_signed_in_as_somebody_else_changes_over(client: Client, cast: Ca
 
 def test_other_methods(client: Client, cast: Cast, wen: User) -> None:
     assert client.put(address_of(cast, wen)).status_code == 405
+
+
+def test_what_is_wrong_with_a_password_stands_at_the_first_field(
+    client: Client, cast: Cast, wen: User
+) -> None:
+    answer = client.post(address_of(cast, wen), {"new_password1": "short", "new_password2": "short"})
+    first, second = re.findall(r'<input[^>]*name="new_password[12]"[^>]*>', text_of(answer))
+    assert 'aria-invalid="true"' in first
+    assert "aria-invalid" not in second
