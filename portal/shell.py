@@ -129,12 +129,12 @@ class Shell:
         return tuple(Group(title, tuple(links)) for title, links in groups)
 
     def _people(self) -> list[Link]:
-        """Teams for everyone; delegations for whoever approves, by a lent right too; accounts for administrators."""
-        links = [self._link(_("Teams"), "user", "team-list", "team-")]
+        """Teams for everyone; accounts for administrators; delegations for whoever approves, by a lent right too."""
+        links = [self._link(_("Teams"), "users", "team-list", "team-")]
+        if self.powers.is_admin:
+            links.append(self._link(_("People"), "user", "person-list", "person-"))
         if self.powers.is_approver or self.powers.is_admin:
             links.append(self._link(_("Delegations"), "clock", "delegation-list", "delegation-"))
-        if self.powers.is_admin:
-            links.append(self._link(_("People"), "key", "person-list", "person-"))
         return links
 
     def _link(self, title: str, icon: str, name: str, *prefixes: str, count: str | None = None) -> Link:
