@@ -32,6 +32,11 @@ class Review:
         return tuple(gate for gate in self.gates if not gate.is_open)
 
     @property
+    def overridden(self) -> tuple[Gate, ...]:
+        """The gates that an override alone keeps open."""
+        return tuple(gate for gate in self.gates if gate.overridden and not gate.passed)
+
+    @property
     def lacks_approvals(self) -> bool:
         """Whether fewer approvals hold than it needs."""
         return len(self.approvals) < self.needs.approvals

@@ -253,3 +253,24 @@ def test_queries_do_not_grow_with_what_happened(
     with django_assert_max_num_queries(27):
         answer = client.get(f"/releases/{release.pk}/")
     assert text_of(answer).count("Resumed.") == 6
+
+
+def test_a_canary_without_steps_offers_the_share_that_it_has(client: Client, cast: make.Cast) -> None:
+    make.release(make.version(cast=cast), "production", cast=cast)
+    release = make.release(
+        make.version(number="1.1.0", cast=cast), "production", cast=cast, state=State.CANARY, percent=40
+    )
+    client.force_login(cast.mara)
+    text = text_of(client.get(f"/releases/{release.pk}/"))
+    assert 'name="percent" min="1" max="100" value="40"' in text
+
+
+def test_it_links_to_its_environment_and_its_team(client: Client, cast: make.Cast) -> None:
+    release = make.release(make.version(cast=cast), "production", cast=cast)
+    client.force_login(cast.nora)
+    text = text_of(client.get(f"/releases/{release.pk}/"))
+    assert 'href="/environments/production/"' in text
+    assert 'href="/teams/payments/">Payments</a>' in text
+    text = text_of(client.get("/skills/refund-check/"))
+    assert 'href="/environments/production/"' in text
+    assert 'href="/teams/payments/">Payments</a>' in text

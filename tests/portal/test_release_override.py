@@ -59,7 +59,8 @@ def test_it_opens_the_gate_and_says_by_whom_and_why(
     assert "Overridden by Vera" in text
     assert "Tried for a month." in text
     assert 'id="dialog-override-stability"' not in text
-    assert "all open" in text
+    assert "all open, 1 by an override" in text
+    assert "The gate Stability of refund-check 1.0.0 is overridden in Production." in text
     assert client.post(f"/releases/{shut.pk}/start/", {"percent": "100"}).status_code == 302
     make.release(make.version(number="1.1.0", cast=cast), "production", cast=cast)
     text = page(client, cast.ravi, shut)
