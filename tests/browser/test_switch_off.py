@@ -72,7 +72,7 @@ def test_by_keyboard_with_a_mistake_first(open_page: OpenPage, cast: Cast) -> No
     dialog.get_by_role("button", name="Switch it off").click()
     expect(page.get_by_role("heading", name="Switched off in Production")).to_be_visible()
     expect(page.locator("#toasts")).to_contain_text("refund-check is switched off in Production.")
-    page.get_by_role("button", name="Restore…").click()
+    page.get_by_role("button", name="Switch on again…").click()
     page.locator("#dialog-restore").get_by_role("button", name="Switch it on").click()
     expect(page.get_by_role("heading", name="Switched off in Production")).to_have_count(0)
     assert not Degradation.objects.filter(restored_at=None).exists()
@@ -103,7 +103,7 @@ def test_axe_finds_nothing(open_page: OpenPage, cast: Cast) -> None:
         page = open_page(address, user=cast.mara)
         assert faults_of(page) == [], address
     page = open_page(PAGE, user=cast.mara)
-    page.get_by_role("button", name="Restore…").click()
+    page.get_by_role("button", name="Switch on again…").click()
     assert faults_of(page) == []
 
 

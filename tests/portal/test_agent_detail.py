@@ -47,7 +47,7 @@ def test_what_it_is_served_and_why_not_the_rest(
     text = text_of(ines.get("/agents/front-desk/"))
     assert text.count("<b>0 skills</b>") == 2
     assert "nothing is live there yet" in text
-    assert "2 skills there are of no use to it" in text
+    assert "2 skills there are not served to it" in text
     assert "It is not among the skills that the agent is limited to." in text
     assert "Its risk is medium; the agent is served up to low." in text
 

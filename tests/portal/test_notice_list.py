@@ -229,3 +229,9 @@ def test_the_sample_has_notices_of_what_waits_alone() -> None:
     assert {(one.verb, one.release.state) for one in told if one.release} == {("release.propose", "proposed")}
     assert spread(now=timezone.now() + timedelta(minutes=1)).entries == 0
     assert JournalEntry.objects.count() > Notice.objects.count()
+
+
+def test_one_page_offers_no_other(cast: make.Cast, mara: Client) -> None:
+    many(cast.mara, 3)
+    assert "From the start" not in text_of(mara.get("/notices/"))
+    assert "From the start" in text_of(mara.get("/notices/", {"before": "an odd place"}))
