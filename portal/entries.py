@@ -149,7 +149,8 @@ def export_lines(rows: QuerySet[JournalEntry]) -> Iterator[bytes]:
 
 VERBS: Mapping[str, Any] = {
     "agent.create": _("Made an agent"),
-    "agent.change": _("Changed an agent"),
+    "agent.settle": _("Changed an agent"),
+    "agent.transfer": _("Moved an agent to another team"),
     "agent.retire": _("Retired an agent"),
     "appeal.make": _("Appealed a warning"),
     "appeal.grant": _("Granted an appeal"),

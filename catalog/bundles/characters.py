@@ -21,6 +21,16 @@ _UNSHOWN = re.compile("|".join(p.pattern for p in (CONTROL, BIDI, SURROGATE, INV
 _JOINING = re.compile("[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\ua8e0-\ua8ff]")
 
 
+# What a text of several lines has no use for: control characters, and what turns the order of others.
+_DECEPTIVE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def first_deceptive(text: str) -> str | None:
+    """The first character by which a text reads, in a browser or a terminal, as what it is not; or None."""
+    match = _DECEPTIVE.search(text)
+    return match[0] if match else None
+
+
 def first_invisible(text: str) -> str | None:
     """The first invisible character that nothing around it calls for, or None.
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from catalog.bundles.characters import code_point, first_deceptive
 from portal.api.errors import Problem
 from portal.forms.skills import LONGEST_REASON
 
@@ -45,6 +46,9 @@ class Fields:
             return ""
         if len(value) > longest:
             self.wrong(name, f"{name} has {len(value)} characters; at most {longest} are taken.")
+        elif hidden := first_deceptive(value):
+            code = code_point(hidden)
+            self.wrong(name, f"{name} holds a hidden control character ({code}); leave it out.")
         return value
 
     def reason(self, *, needed: bool = True, missing: str = REASON_MISSING) -> str:

@@ -13,6 +13,7 @@ from catalog.advertisement import BadTemplate, fill_template
 from catalog.agents import BadName, Limits, check_name
 from catalog.models import Agent, Risk, Skill, SkillSet, Team
 from portal.agent_limits import find_skills
+from portal.forms.plain import ask_plain
 from portal.forms.publish import TagsField, TeamField
 from portal.forms.skills import ReasonForm, TransferForm
 
@@ -26,7 +27,11 @@ class LimitsForm(forms.Form):
     use_required_attribute = False
 
     description = forms.CharField(
-        label=_("What it does"), required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2})
+        label=_("What it does"),
+        required=False,
+        max_length=2000,
+        validators=[ask_plain],
+        widget=forms.Textarea(attrs={"rows": 2}),
     )
     highest_risk = forms.ChoiceField(
         label=_("Highest risk"),

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.models import Environment, Skill
 from catalog.resolution import folder_of
 from portal.access import near_names
+from portal.forms.plain import ask_plain
 from portal.forms.skills import LONGEST_REASON, ReasonForm
 
 LONGEST_NAME = 64
@@ -91,6 +92,7 @@ class RestoreForm(PlacesForm):
         label=_("Note"),
         required=False,
         max_length=LONGEST_REASON,
+        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=_("What was mended; it is kept in the audit log."),
     )

@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Environment, Skill, Version
+from portal.forms.plain import ask_plain
 from portal.forms.plans import PlanFields
 from portal.forms.skills import LONGEST_REASON
 
@@ -27,6 +28,7 @@ class ProposeForm(PlanFields):
         label=_("Note"),
         required=False,
         max_length=LONGEST_REASON,
+        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("What changes for whom; approvers read it first."),
     )
@@ -71,7 +73,11 @@ class DecisionForm(forms.Form):
     use_required_attribute = False
 
     note = forms.CharField(
-        label=_("Note"), required=False, max_length=LONGEST_REASON, widget=forms.Textarea(attrs={"rows": 3})
+        label=_("Note"),
+        required=False,
+        max_length=LONGEST_REASON,
+        validators=[ask_plain],
+        widget=forms.Textarea(attrs={"rows": 3}),
     )
     confirm = forms.CharField(label=_("Name of the skill"), required=False, max_length=64)
     password = forms.CharField(
@@ -85,6 +91,7 @@ class DecisionForm(forms.Form):
         label=_("Reason"),
         required=False,
         max_length=LONGEST_REASON,
+        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     gate = forms.CharField(required=False, max_length=64)

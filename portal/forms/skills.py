@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Skill, Team, User
 from catalog.ownership import people_of
+from portal.forms.plain import ask_plain
 
 LONGEST_REASON = 2000
 
@@ -22,6 +23,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         max_length=LONGEST_REASON,
+        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
         error_messages={"required": _("Give a reason; it is kept in the audit log.")},
     )

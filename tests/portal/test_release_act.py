@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -249,3 +250,20 @@ def test_the_page_takes_few_queries(
     client.force_login(cast.mara)
     with django_assert_max_num_queries(23):  # type: ignore[operator]
         client.get(f"/releases/{proposed.pk}/")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("Checked \u202etxt.exe", "U+202E"), ("Fine.\x1b[2K", "U+001B"), ("a\u2067b", "U+2067")],
+)
+@pytest.mark.parametrize(("action", "field"), [("approve", "note"), ("reject", "reason")])
+def test_a_text_reads_as_it_was_typed(
+    client: Client, cast: make.Cast, proposed: Release, action: str, field: str, text: str, code: str
+) -> None:
+    client.force_login(cast.mara)
+    address = f"/releases/{proposed.pk}/{action}/"
+    answer: Any = client.post(address, {field: text})
+    assert answer.status_code == 422
+    assert f"It holds a hidden control character ({code}); leave it out." in text_of(answer)
+    assert state_of(proposed) == State.PROPOSED
+    assert client.post(address, {field: "Zeile 1\r\n\tZeile 2 \u200fשלום"}).status_code == 302

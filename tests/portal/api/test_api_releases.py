@@ -336,3 +336,13 @@ def test_the_new_actions_need_the_scope(cast: make.Cast, version: Version, actio
     assert_problem(act(mara, key, action, gate="evaluation", reason="x"), 403, "scope-missing")
     agent = Caller(make.token(agent=make.agent(team=cast.payments))[1])
     assert act(agent, key, action, gate="evaluation", reason="x").status_code == 403
+
+
+def test_a_note_reads_as_it_was_sent(cast: make.Cast, version: Version) -> None:
+    ines, body = (
+        caller(cast, "ines"),
+        {"skill": "refund-check", "version": "1.0.0", "environment": "production"},
+    )
+    told = assert_problem(ines.post("releases", {**body, "note": "Safe \u202eton"}), 422, "field-invalid")
+    assert told["errors"][0]["message"] == "note holds a hidden control character (U+202E); leave it out."
+    assert ines.post("releases", {**body, "note": "Zeile 1\n\tZeile 2 \u200fשלום"}).status_code == 201
