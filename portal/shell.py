@@ -23,6 +23,9 @@ from portal.noticeboard import MOST_COUNTED, count_text
 from portal.waiting import count_waiting
 
 MOST_SHOWN = 99
+# What the names of addresses begin with: pages of a skill, and those on which something is decided.
+OF_SKILLS = ("skill-", "version-", "release-list", "release-propose")
+OF_DECISIONS = ("inbox", "release-detail", "release-act", "appeal-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +113,11 @@ class Shell:
     def navigation(self) -> tuple[Group, ...]:
         """The groups of links to what the user may use."""
         powers = self.powers
-        groups = [(_("Skills"), [self._link(_("Catalog"), "catalog", "skill-list", "skill-", "version-")])]
+        groups = [(_("Skills"), [self._link(_("Catalog"), "catalog", "skill-list", *OF_SKILLS)])]
         if powers.is_publisher:
             groups[0][1].append(self._link(_("Publish"), "upload", "publish", "publish"))
         if powers.is_approver or powers.is_publisher:
-            link = self._link(_("Inbox"), "inbox", "inbox", "inbox", "release-", count=self.inbox_count)
+            link = self._link(_("Inbox"), "inbox", "inbox", *OF_DECISIONS, count=self.inbox_count)
             groups.append((_("Review"), [link]))
         if powers.reads_some_traces:
             groups.append((_("Observe"), [self._link(_("Traces"), "trace", "trace-list", "trace-")]))

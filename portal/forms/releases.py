@@ -46,12 +46,16 @@ class ProposeForm(PlanFields):
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         cast("forms.ChoiceField", self.fields[name]).choices = choices
 
+    def first_version(self) -> Version | None:
+        """The version that a form begins with: the one of its address, or the newest."""
+        return self.versions.get(self.initial.get("version", "")) or next(iter(self.versions.values()), None)
+
     def chosen(self) -> tuple[Version | None, Environment | None]:
         """What is chosen, or would be first: of a form that need not be valid."""
         version = self.versions.get(self["version"].value() or "")
         environment = self.environments.get(self["environment"].value() or "")
         if not self.is_bound:
-            version = version or next(iter(self.versions.values()), None)
+            version = version or self.first_version()
             environment = environment or next(iter(self.environments.values()), None)
         return version, environment
 

@@ -40,6 +40,7 @@ from portal.frames import skill_frame
 from portal.release_page import form_of, release_context, what_happened
 from portal.release_parts import GateRow
 from portal.shell import shell_of
+from portal.under_way import UNDER_WAY
 
 PAGE_SIZE = 50
 REFUSALS = (NotAllowed, WrongState, NotCleared)
@@ -100,7 +101,16 @@ def _form_of_address(request: HttpRequest, skill: Skill, environments: list[Envi
     if wants_part(request):
         return ProposeForm(request.GET, skill=skill, environments=environments)
     initial = {name: request.GET[name] for name in ProposeForm.base_fields if name in request.GET}
-    return ProposeForm(skill=skill, environments=environments, initial=initial)
+    form = ProposeForm(skill=skill, environments=environments, initial=initial)
+    form.fields["environment"].initial = _next_place(skill, form)
+    return form
+
+
+def _next_place(skill: Skill, form: ProposeForm) -> str:
+    """The first environment where the version that the form begins with is neither served nor on its way."""
+    there = skill.releases.filter(version=form.first_version(), state__in=(*UNDER_WAY, State.LIVE))
+    taken = set(there.values_list("environment__name", flat=True))
+    return next((name for name in form.environments if name not in taken), "")
 
 
 @require_safe

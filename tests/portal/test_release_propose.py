@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from catalog.models import Environment, Release, State
+from catalog.models import Environment, Release, State, Version
 from tests import make
 from tests.portal.answers import HTMX, text_of
 
@@ -37,6 +37,25 @@ def test_the_address_chooses_version_environment_and_note(ines: Client, cast: ma
     assert '<option value="production" selected>' in text
     assert "Rounds.</textarea>" in text
     assert "1 approval is needed." in text
+
+
+def test_it_begins_where_the_version_is_not_yet(ines: Client, cast: make.Cast) -> None:
+    assert '<option value="development" selected>' in text_of(ines.get(PROPOSE))
+    version = Version.objects.get()
+    make.release(version, "development", cast=cast)
+    make.release(version, "staging", cast=cast, state=State.PROPOSED)
+    text = text_of(ines.get(PROPOSE))
+    assert '<option value="production" selected>' in text
+    assert "1.0.0 · Production" in text
+    assert '<option value="staging" selected>' in text_of(ines.get(PROPOSE, {"environment": "staging"}))
+
+
+def test_lists_of_a_skill_stand_under_the_catalog(ines: Client, cast: make.Cast) -> None:
+    release = make.release(Version.objects.get(), "production", cast=cast, state=State.PROPOSED)
+    for address in (PROPOSE, "/skills/refund-check/releases/"):
+        assert '<a href="/" aria-current="page">' in ines.get(address).content.decode()
+    html = ines.get(f"/releases/{release.pk}/").content.decode()
+    assert '<a href="/inbox/" aria-current="page">' in html
 
 
 def test_htmx_asks_what_another_environment_needs(ines: Client) -> None:
