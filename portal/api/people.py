@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from catalog.delegations import as_loans
 from catalog.leaving import close_account, look_ahead, open_account
 from catalog.models import Delegation, Grant, Skill, Token, User
-from catalog.people import REFUSAL, invite, people_who, state_of
+from catalog.people import LONGEST_EMAIL, REFUSAL, invite, people_who, state_of
 from portal import access, welcome
 from portal.api.authentication import actor_of
 from portal.api.delegations import show_delegation
@@ -70,7 +70,7 @@ def person_list(request: Request) -> Response:
 def _invite(request: Request) -> Response:
     fields = Fields(request.data)
     username = fields.text("username", needed=True, longest=LONGEST_USERNAME)
-    name, email = fields.text("name", longest=LONGEST_USERNAME), fields.text("email", longest=254)
+    name, email = fields.text("name", longest=LONGEST_USERNAME), fields.text("email", longest=LONGEST_EMAIL)
     asked = fields.data.get("grants") or []
     if not isinstance(asked, list) or len(asked) > MOST_GRANTS:
         fields.wrong("grants", f"grants is not a list of at most {MOST_GRANTS} grants.")
