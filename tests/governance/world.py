@@ -12,10 +12,12 @@ from typing import Any
 
 from catalog import degradations, delegations, environments, lifecycle, resolution
 from catalog.access import NotAllowed, powers_of
+from catalog.bundles.bundle import RISKS
 from catalog.canaries import Plan, plan_of
 from catalog.journal import check_chain
 from catalog.models import (
     Approval,
+    Degradation,
     Delegation,
     Environment,
     Override,
@@ -28,7 +30,7 @@ from catalog.models import (
     Version,
 )
 from catalog.releases import NotCleared, WrongState
-from catalog.snapshots import compile_snapshot
+from catalog.snapshots import Served, compile_snapshot
 from catalog.transitions import SERVING, STARTS_FROM
 from governance import approvals, rollouts
 from governance.approvals import NoSuchGate, NotConfirmed
@@ -66,10 +68,20 @@ POLICIES: tuple[Mapping[str, Any], ...] = (
 PEOPLE = ("mara", "otto", "nora", "mara", "otto", "ines", "lena", "ada")
 PROPOSERS = ("ines", "nora")
 SERVED = {State.LIVE, State.CANARY}
+# A policy under which two approvals let anything of low risk through.
+EASY: Mapping[str, Any] = {
+    "needs_evaluation": False,
+    "highest_risk": "high",
+    "permissions": ["network"],
+    "outside_approval": False,
+    "approvals_low": 2,
+    "lowest_stability": "experimental",
+}
+Terms = tuple[str, int]
 
 
 class World:
-    """Two skills, their versions, two environments and six people; every action may be refused."""
+    """Two skills, their versions, one of which is live, two environments and six people; every action may be refused."""
 
     def __init__(self) -> None:
         cast = self.cast = make.cast()
@@ -78,12 +90,25 @@ class World:
         make.grant(cast.nora, Role.APPROVER, may_override=True)
         cast.mara.grants.update(may_override=True)
         make.agent(team=cast.payments)
-        make.version("alpha", cast=cast)
+        first = make.version("alpha", cast=cast)
         make.version("alpha", "1.1.0", cast=cast, body="1.1\n", risk_level="high")
         make.version("alpha", "1.2.0", cast=cast, body="1.2\n", stability="experimental")
         make.version("beta", cast=cast, publisher=cast.nora, permissions=("network",), risk_level="medium")
+        make.release(first, "production", cast=cast)
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Forget what has happened: the clock and the numbers of versions start again."""
         self.ticks = count(1)
         self.numbers = count(1)
+        # Under which terms each approval was given.
+        self.given: dict[Any, Terms] = {}
+
+    def note(self) -> None:
+        """Remember the terms of the approvals that are new; to be called before anything else changes."""
+        rows = Approval.objects.exclude(pk__in=self.given)
+        for one in rows.select_related("release__version", "release__environment"):
+            self.given[one.pk] = terms_of(one.release)
 
     def now(self) -> datetime:
         """A time after every one before; a proposal outlives some hundred of them."""
@@ -114,6 +139,14 @@ class World:
     def environment(self, which: int) -> Environment:
         """Staging or production."""
         return make.environment(("staging", "production")[which % 2])
+
+
+def terms_of(release: Release) -> Terms:
+    """What an approval is for, beside the bytes: the policy, and how risky the version is held to be."""
+    where = release.environment
+    columns = sorted({*EASY, "approvals_medium", "approvals_high"})
+    told = repr([(name, getattr(where, name)) for name in columns])
+    return told, RISKS.index(release.version.effective_risk)
 
 
 Action = Callable[[World, int, int, int], Any]
@@ -159,11 +192,19 @@ def publish(world: World, which: int, who: int, more: int) -> Any:
     )
 
 
+def approve_own(world: World, which: int, who: int, more: int) -> Any:
+    """Who proposed a release, or published its version, approves it."""
+    release = world.release(which, STARTS_FROM["approve"])
+    own = (release.proposer, release.version.publisher)[more % 2]
+    return make.approve(release, own, now=world.now())
+
+
 def mark(world: World, which: int, who: int, more: int) -> Any:
-    """A version is deprecated, yanked or revoked."""
-    verb = (lifecycle.deprecate, lifecycle.yank, lifecycle.revoke)[more % 3]
-    actor = crew.actor(world.user(who))
-    return verb(version=world.version(which), actor=actor, reason="Found out.", now=world.now())
+    """A version is deprecated, yanked or revoked; mostly one that is served, and by somebody who may."""
+    verb, by = ((lifecycle.yank, "nora"), (lifecycle.revoke, "ada"), (lifecycle.deprecate, "ines"))[more % 3]
+    actor = crew.actor(world.user(who) if who % 5 == 4 else getattr(world.cast, by))
+    version = world.version(which) if which % 4 == 3 else world.release(which, SERVED).version
+    return verb(version=version, actor=actor, reason="Found out.", now=world.now())
 
 
 def delete(world: World, which: int, who: int, more: int) -> Any:
@@ -211,8 +252,9 @@ def take_back(world: World, which: int, who: int, more: int) -> Any:
 
 
 def degrade(world: World, which: int, who: int, more: int) -> Any:
-    """A skill is switched off, or on again."""
-    skill, actor = world.version(which).skill, crew.actor(world.user(who))
+    """A skill is switched off, or on again; mostly one that is served."""
+    actor = crew.actor(world.user(who))
+    skill = (world.version(which) if which % 4 == 3 else world.release(which, SERVED)).skill
     if more % 2:
         return degradations.restore(skill=skill, actor=actor, reason="Well again.", now=world.now())
     return degradations.degrade(skill=skill, actor=actor, reason="Harmful.", now=world.now())
@@ -237,6 +279,7 @@ def _gate(more: int) -> str:
 ACTIONS: Mapping[str, Action] = {
     "propose": propose,
     "approve": _on_release("approve", approvals.approve, confirm=str),
+    "approve_own": approve_own,
     "reject": _on_release("reject", approvals.reject, reason=_reason),
     "withdraw": _on_release("withdraw", approvals.withdraw),
     "start": _on_release("start", rollouts.start, percent=_share_or_none),
@@ -269,22 +312,61 @@ def begin(world: World, which: int, who: int, more: int) -> Release:
 
 
 def twist(world: World, which: int, who: int, more: int) -> None:
-    """Something changes between the approvals and the start."""
-    release = begin(world, which, who, more)
-    (policy if who % 3 else risk)(world, which + who, who, more)
+    """Something changes between the approvals and the start of a new version."""
+    version, where = publish(world, which, who, 0), world.environment(more)
+    actor, plan = crew.actor(world.cast.ines), PLANS[more // 2 % len(PLANS)]
+    release = approvals.propose(version=version, environment=where, actor=actor, plan=plan, now=world.now())
+    for name in ("mara", "otto"):
+        if release.state == State.PROPOSED:
+            release = make.approve(release, getattr(world.cast, name), now=world.now())
+    world.note()
+    now = world.now()
+    if who % 3:
+        terms, ada = POLICIES[(which + who) % len(POLICIES)], crew.actor(world.cast.ada)
+        environments.change_environment(environment=where, terms=terms, actor=ada, now=now)
+    else:
+        Version.objects.filter(pk=version.pk).update(suggested_risk=("medium", "high")[which % 2])
     rollouts.start(release=release, actor=crew.actor(world.cast.otto), now=world.now())
+
+
+def go_all_the_way(world: World, where: Environment) -> Release:
+    """A new version of alpha goes live, by every step there is: nothing may be in its way."""
+    mara, otto, ada = (crew.actor(getattr(world.cast, name)) for name in ("mara", "otto", "ada"))
+    environments.change_environment(environment=where, terms=EASY, actor=ada, now=world.now())
+    version = publish(world, 0, 0, 0)
+    for other in Release.objects.filter(skill=version.skill, environment=where, state=State.CANARY):
+        rollouts.halt(release=other, actor=mara, reason="Make room.", now=world.now())
+    live = Release.objects.filter(skill=version.skill, environment=where, state=State.LIVE).first()
+    ines, plan = crew.actor(world.cast.ines), Plan(percent=5)
+    release = approvals.propose(version=version, environment=where, actor=ines, plan=plan, now=world.now())
+    for name in ("mara", "otto"):
+        assert release.state == State.PROPOSED
+        release = make.approve(release, getattr(world.cast, name), now=world.now())
+    release = rollouts.start(release=release, actor=otto, now=world.now())
+    release = rollouts.advance(release=release, actor=mara, percent=30, now=world.now())
+    release = rollouts.halt(release=release, actor=mara, reason="Wait.", now=world.now())
+    release = rollouts.resume(release=release, actor=otto, percent=30, now=world.now())
+    assert (release.state, release.percent) == (State.CANARY, 30)
+    release = rollouts.advance(release=release, actor=mara, percent=100, now=world.now())
+    assert release.state == State.LIVE
+    if live is not None:
+        live.refresh_from_db()
+        assert (live.state, release.previous_id) == (State.SUPERSEDED, live.version_id)
+    return release
 
 
 # What happens, so grouped that a few steps lead far; each group has its choice by the sum of the numbers.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "begin": ("begin", "begin", "twist"),
-    "approve": ("approve",),
+    "begin": ("begin",),
+    "twist": ("twist",),
+    "approve": ("approve", "approve_own"),
     "serve": ("start", "start", "advance", "resume"),
     "stop": ("halt", "roll_back", "reject", "withdraw"),
     "force": ("override", "break_glass"),
     "change": ("policy", "risk"),
     "time": ("move_due", "move_due", "expire"),
-    "other": ("publish", "mark", "degrade", "lend", "lend", "take_back", "delete", "propose"),
+    "harm": ("mark", "degrade", "mark", "degrade", "mark", "delete"),
+    "other": ("publish", "lend", "lend", "take_back", "propose"),
 }
 
 
@@ -303,10 +385,11 @@ def do(world: World, action: str, which: int, who: int, more: int) -> str:
     return "done"
 
 
-def check_world(seen: set[int] | None = None) -> None:
+def check_world(world: World | None = None, seen: set[int] | None = None) -> None:
     """Everything that holds at any time; `seen` are the ids of transitions that were looked at before.
 
-    With `seen`, what is new is held against the policy of now as well: nothing else has changed since.
+    With them, what is new in the world is held against the policy of now as well: nothing else has
+    changed since.
     """
     releases = list(
         Release.objects.select_related("environment", "skill", "version").prefetch_related(
@@ -317,8 +400,9 @@ def check_world(seen: set[int] | None = None) -> None:
     for release in releases:
         _check_numbers(release)
         _check_four_eyes(release)
-    if seen is not None:
-        _check_new(seen)
+    if world is not None and seen is not None:
+        world.note()
+        _check_new(world, seen)
     for environment in Environment.objects.all():
         _check_feed(environment, {one.pk: one for one in releases if one.environment_id == environment.pk})
     assert check_chain().intact
@@ -354,15 +438,23 @@ def _check_four_eyes(release: Release) -> None:
     assert len({one.user_id for one in held}) == len({one.right_of_id for one in held}) == len(held)
 
 
-def _check_new(seen: set[int]) -> None:
-    """Whatever began to be served since had the approvals that the policy asks for, unless glass was broken."""
+def _check_new(world: World, seen: set[int]) -> None:
+    """Whatever began to be served since had the approvals that the policy asks for, unless glass was broken.
+
+    They were given under that very policy, and for no lower risk.
+    """
     fresh = Transition.objects.exclude(pk__in=seen).select_related("release__version", "release__environment")
     for row in fresh:
         seen.add(row.pk)
         if row.action in {"start", "advance", "resume"}:
             release = row.release
             needed = needs_of(policy_of(release.environment), subject_of(release.version)).approvals
-            assert len(row.clearance["approvals"]) >= needed, (release, row.clearance)
+            told = row.clearance["approvals"]
+            assert len(told) >= needed, (release, row.clearance)
+            policy, risk = terms_of(release)
+            for one in release.approvals.filter(voided_at=None, user__username__in=told):
+                assert world.given[one.pk][0] == policy, (release, one.user, world.given[one.pk], policy)
+                assert world.given[one.pk][1] >= risk, (release, one.user)
         if row.action in {"break_glass", "override"} and row.actor is not None:
             powers = powers_of(row.actor, now=row.created_at)
             assert powers.may_break_glass(row.release)
@@ -372,6 +464,7 @@ def _check_feed(environment: Environment, releases: Mapping[Any, Release]) -> No
     """What is served was cleared for that environment and these bytes, past open gates, and is not taken back."""
     resolution.forget_cached()
     slots = compile_snapshot(environment.pk).slots.values()
+    _check_switches(environment, [one for slot in slots for one in (slot.stable, slot.candidate) if one])
     served = {one.release_id for slot in slots for one in (slot.stable, slot.candidate) if one is not None}
     for key in served:
         release = releases[key]
@@ -401,3 +494,13 @@ def _check_feed(environment: Environment, releases: Mapping[Any, Release]) -> No
         and not (one.version.yanked_at or one.version.revoked_at or one.skill.deleted_at)
     }
     assert served == shown
+
+
+def _check_switches(environment: Environment, served: Collection[Served]) -> None:
+    """What is switched off is told to be, and nothing else is."""
+    rows = Degradation.objects.filter(environment=environment, restored_at=None)
+    off = set(rows.values_list("skill__folder", flat=True))
+    for one in served:
+        reason = one.item["unavailable_reason"] or ""
+        assert reason.startswith("Switched off: ") == (one.folder in off), (one.folder, reason, off)
+        assert one.item["available"] == (not reason)
