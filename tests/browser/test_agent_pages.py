@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # Who looks, at what address, and what they press before (a button or a link).
 PAGES = (
     ("ines", "/agents/front-desk/", ""),
-    ("ines", "/agents/front-desk/", "no use to it"),
+    ("ines", "/agents/front-desk/", "not served to it"),
     ("ines", "/agents/front-desk/", "expired or revoked"),
     ("ines", "/agents/front-desk/", "Replace"),
     ("ines", "/agents/front-desk/", "Revoke all"),
@@ -67,7 +67,7 @@ def test_pages(
     cast, ids = scene
     for width in WIDTHS:
         page = open_page(address.format(**ids), user=getattr(cast, name), width=width)
-        if press in {"no use to it", "expired or revoked"}:
+        if press in {"not served to it", "expired or revoked"}:
             page.locator("summary", has_text=press).click()
         elif press == "Replace":
             page.get_by_role("link", name=press).first.click()
@@ -96,12 +96,15 @@ def test_a_token_is_replaced_by_keyboard(open_page: OpenPage, width: int) -> Non
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     page.get_by_role("link", name="Replace").press("Enter")
-    page.get_by_label("Hours for which the old one works still").fill("169")
+    expect(dialog).to_be_visible()
+    hours = page.get_by_label("Hours for which the old one works still")
+    hours.fill("169")
     # The browser's own check says so; the server's, where it is asked.
     page.evaluate("document.querySelector('#rotate-token form').noValidate = true")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog")).to_contain_text("less than or equal to 168")
-    page.get_by_label("Hours for which the old one works still").fill("48")
+    expect(hours).to_be_focused()
+    hours.fill("48")
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Copy the token now")).to_be_visible()
     judge(page)
