@@ -136,10 +136,12 @@
   });
   document.addEventListener("htmx:responseError", (e) => { if (!bringsToast(e.detail.xhr)) toastFailure(); });
   document.addEventListener("htmx:sendError", toastFailure);
-  /* A part that names its place gets the focus; where the swap took it away, the first field with an error does. */
+  /* A part that takes the focus gives it to its first field with an error, else to the place that it names;
+     so does one whose swap took the focus away. */
   const isLost = () => [null, document.body].includes(document.activeElement);
   document.addEventListener("htmx:afterSettle", (e) => {
     const find = (selector) => e.target.querySelector?.(selector);
-    (find("[data-focus]") ?? (isLost() ? find("[aria-invalid='true']") : null))?.focus();
+    const place = find("[data-focus]");
+    if (place || isLost()) (find("[aria-invalid='true']") ?? place)?.focus();
   });
 })();

@@ -83,6 +83,12 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.textContent.trim()"))
 
 
+def settled(page: Page) -> None:
+    """Wait until htmx has put in its place what it got."""
+    marks = ".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added"
+    page.wait_for_function(f"!document.querySelector('{marks}')")
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_token_is_replaced_by_keyboard(open_page: OpenPage, width: int) -> None:
     cast = make.cast()
@@ -95,8 +101,9 @@ def test_a_token_is_replaced_by_keyboard(open_page: OpenPage, width: int) -> Non
     assert focused(page).startswith("Replace the token")
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    page.get_by_role("link", name="Replace").press("Enter")
-    expect(dialog).to_be_visible()
+    with page.expect_response("**/rotate/"):
+        page.get_by_role("link", name="Replace").press("Enter")
+    settled(page)
     hours = page.get_by_label("Hours for which the old one works still")
     hours.fill("169")
     # The browser's own check says so; the server's, where it is asked.
