@@ -46,10 +46,16 @@
   input.addEventListener("change", showChosen);
   showChosen();
 
-  /* Without its team nothing could be checked; once that is chosen, it is. */
+  /* Without its team nothing could be checked; once that is chosen, it is. So is a file that was chosen
+     before this script ran, or that the browser kept on the way back. */
+  const isChecked = () => byId("report").querySelector("[data-checked]");
   form.addEventListener("change", (e) => {
-    if (e.target.id !== "id_team" || byId("report").querySelector("[data-checked]")) return;
+    if (e.target.id !== "id_team" || isChecked()) return;
     if (input.files.length || byId("id_text").value.trim()) htmx.trigger(form, "check");
+  });
+  addEventListener("load", () => {
+    const isUnderWay = form.classList.contains("htmx-request");
+    if (input.files.length && !isChecked() && !isUnderWay) htmx.trigger(form, "check");
   });
 
   /* A skill of several is folded away until one goes there. */

@@ -114,6 +114,19 @@ def test_the_check_starts_once_the_team_is_chosen(open_page: OpenPage, cast: Cas
     expect(page.get_by_role("button", name="Publish refund-check 1.0.0")).to_be_visible()
 
 
+def test_a_file_that_was_chosen_before_the_script_came_is_checked(open_page: OpenPage, cast: Cast) -> None:
+    page = open_page("/publish/", user=cast.ines)
+    held: list[Route] = []
+    page.route("**/js/publish*.js", lambda route: held.append(route))
+    page.reload(wait_until="commit")
+    choose(page, make.skill_md(version="1.0.0"))
+    while not held:
+        page.wait_for_timeout(50)
+    held[0].continue_()
+    expect(page.get_by_role("button", name="Publish refund-check 1.0.0")).to_be_visible()
+    expect(page.locator("#chosen")).to_contain_text("SKILL.md")
+
+
 def test_from_the_form_to_the_version_by_keyboard_alone(open_page: OpenPage, cast: Cast) -> None:
     page = open_page("/publish/", user=cast.ines)
     page.get_by_text("Paste a SKILL.md instead of a file").focus()

@@ -7,6 +7,7 @@ import urllib.request
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from zipfile import ZipFile
 
 import pytest
@@ -31,8 +32,15 @@ def skills_folder(served: Instance, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("skills")
     feed = json.loads(fetch(f"{served.url}/api/v1/feed", token))
     loaded = {}
+    # One is switched off in the sample catalog; agents are told so, and get none of its bytes.
+    off = [skill["folder"] for skill in feed["skills"] if not skill["available"]]
+    assert off == ["release-notes"]
+    with pytest.raises(HTTPError, match="409"):
+        fetch(f"{served.url}/api/v1/feed/skills/release-notes/bundle.zip", token)
     for skill in feed["skills"]:
         name = skill["folder"]
+        if name in off:
+            continue
         bundle = fetch(f"{served.url}/api/v1/feed/skills/{name}/bundle.zip", token)
         with ZipFile(BytesIO(bundle)) as archive:
             archive.extractall(folder / name)
