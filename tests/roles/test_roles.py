@@ -19,7 +19,7 @@ from django.test import Client, override_settings
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from pytest_django import DjangoDbBlocker, Settings
 
-from tests.roles.table import ROWS, UNASKED, Row
+from tests.roles.table import MISSING, ROWS, UNASKED, Row
 from tests.roles.world import EVERYONE, INSIDERS, Thing, World, build, undone
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +70,20 @@ def test_what_somebody_does_not_see_is_answered_as_what_is_not_there(world: Worl
         assert plain(hidden, world) == plain(missing, world), str(row)
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if not row.is_api], ids=str)
+def test_a_part_is_for_those_for_whom_its_page_is(world: World, row: Row) -> None:
+    assert ask(world, row, "-", world.open, htmx=True).status_code == 401
+    for who in EVERYONE:
+        told, declared = ask(world, row, who, world.open, htmx=True), row.expected(who)
+        is_refused = who not in row.who and declared in {403, 404}
+        assert (
+            (told.status_code == declared) if is_refused else told.status_code in {declared, 200, 204, 302}
+        ), explain(row, who, told)
+        if row.is_bound and who not in INSIDERS:
+            hidden = ask(world, row, who, world.shut, htmx=True)
+            assert hidden.status_code == 404, explain(row, who, hidden)
+
+
 def test_every_address_and_method_is_in_the_table(world: World) -> None:
     told = {(row.name, row.method) for row in ROWS}
     asked = {(name, method) for name, route in addresses() for method in methods_of(world, name, route)}
@@ -77,8 +91,12 @@ def test_every_address_and_method_is_in_the_table(world: World) -> None:
     assert sorted(told - asked) == [], "in tests/roles/table.py, and no address"
 
 
-def ask(world: World, row: Row, who: str, thing: Thing | None) -> HttpResponse:
-    """The answer to this person's request about the thing, or about one that is not there; then undone."""
+def ask(world: World, row: Row, who: str, thing: Thing | None, *, htmx: bool = False) -> HttpResponse:
+    """The answer to this person's request about the thing, or about one that is not there; then undone.
+
+    With `htmx` as that asks for a part of a page.
+    """
+    as_part = {"HX-Request": "true"} if htmx else {}
     with undone():
         if row.is_api:
             headers = {"Authorization": f"Bearer {world.secrets[who]}"} if who != "-" else {}
@@ -87,8 +105,8 @@ def ask(world: World, row: Row, who: str, thing: Thing | None) -> HttpResponse:
             return client.generic(row.method, row.path(world, thing), data, kind, headers=headers)
         client = world.clients[who]
         if row.method == "GET":
-            return client.get(row.path(world, thing))
-        return client.post(row.path(world, thing), row.sent(world, thing))
+            return client.get(row.path(world, thing), headers=as_part)
+        return client.post(row.path(world, thing), row.sent(world, thing), headers=as_part)
 
 
 def explain(row: Row, who: str, answer: HttpResponse) -> str:
@@ -100,16 +118,9 @@ def explain(row: Row, who: str, answer: HttpResponse) -> str:
 def plain(answer: HttpResponse, world: World) -> str:
     """The answer without the names that the address held, and without what is new in each."""
     text: str = answer.content.decode(errors="replace")
-    for name in sorted({*world.shut.forms(), *missing_forms()}, key=len, reverse=True):
+    for name in sorted({*world.shut.forms(), *MISSING.values()}, key=len, reverse=True):
         text = text.replace(name, "NAME")
     return re.sub(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"[^"]*"', "", text)
-
-
-def missing_forms() -> list[str]:
-    """The names of what is not there, as `Row.path` uses them."""
-    from tests.roles.table import MISSING
-
-    return list(MISSING.values())
 
 
 def addresses() -> Iterator[tuple[str, str]]:
