@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from io import BytesIO
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -42,7 +42,7 @@ def archive(files: dict[str, bytes], name: str = "skills.zip") -> SimpleUploaded
     buffer = BytesIO()
     with ZipFile(buffer, "w") as out:
         for path, content in files.items():
-            out.writestr(path, content)
+            out.writestr(ZipInfo(path), content)  # with a fixed time: the same bytes each time
     return SimpleUploadedFile(name, buffer.getvalue())
 
 
