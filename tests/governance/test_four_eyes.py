@@ -119,3 +119,6 @@ def test_who_withdraws_and_lets_a_colleague_propose_is_still_the_publisher(cast:
     approvals.withdraw(release=first, actor=crew.actor(cast.nora), now=make.NOW)
     second = make.release(version, "production", cast=cast, state=State.PROPOSED, proposer=cast.ines)
     by_domain(second, cast.nora)
+    assert not Approval.objects.exists()
+    second.refresh_from_db()
+    assert second.state == State.PROPOSED

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from celery import Celery
 
+from catalog.models import JournalHead
 from governance import waking
+from governance.models import Notice, NoticeCursor
 from governance.tasks import post, tell
 from tests.portal.ports import find_port
 
@@ -40,8 +42,12 @@ def test_one_message_for_all_that_was_written(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_without_anything_written_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waking, "current_app", None)
+    made = app(monkeypatch, "memory://")
     waking.send()
+    with made.connection_for_read() as connection:
+        queue = connection.SimpleQueue("celery")
+        with pytest.raises(queue.Empty):
+            queue.get(block=False)
 
 
 def test_a_broker_that_is_away_fails_nothing(
@@ -71,3 +77,5 @@ def test_a_broker_that_says_nothing_is_not_waited_for(
 def test_the_tasks_may_come_twice_and_with_nothing_to_do() -> None:
     for task in (tell, tell, post, post):
         task()
+    assert not Notice.objects.exists()
+    assert NoticeCursor.objects.get().n == JournalHead.objects.get().n
