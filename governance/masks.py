@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from django.conf import settings
 
-from governance.masking import Masker
+from governance.masking import Masker, SubjectTag
 from governance.storable import storable
 
 # The lengths of the columns.
@@ -29,6 +29,20 @@ def stored_id(field: str, text: str) -> str:
     return stored[: LONGEST_OF.get(field, LONGEST)]
 
 
-@lru_cache(maxsize=4)
+def subject_tags(value: str) -> list[tuple[str, SubjectTag]]:
+    """The id of each key that this instance knows, the present one first, with the tags of a value under it.
+
+    What was masked before a rotation of keys is found by these.
+    """
+    maskers = [_masker(key) for key in (settings.MASKING_KEY, *settings.MASKING_KEYS_BEFORE)]
+    return [(one.key_id, tag) for one in maskers for tag in one.tag(value)]
+
+
+def known_keys() -> list[str]:
+    """The ids of the keys that this instance knows, the present one first."""
+    return [_masker(key).key_id for key in (settings.MASKING_KEY, *settings.MASKING_KEYS_BEFORE)]
+
+
+@lru_cache(maxsize=16)
 def _masker(key: str) -> Masker:
     return Masker(key.encode(), sha256(b"key id" + key.encode()).hexdigest()[:8])

@@ -18,6 +18,8 @@ from catalog.snapshots import ARMS
 from governance.calls import BadCall, Reported, Task, read_call, read_task
 from governance.masks import masker, stored_id
 from governance.models import Call, CallDetail, SubjectTag, TaskOutcome
+from governance.models.traces import Source
+from governance.otlp import Span
 from governance.storable import storable
 
 MOST_CALLS = 1000
@@ -34,12 +36,14 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of a batch."""
+    """What became of a batch: `spans` and `dropped` are the spans of context kept, and those over the bounds."""
 
     accepted: int
     duplicates: int
     rejected: tuple[Rejection, ...]
     rejected_tasks: tuple[Rejection, ...] = ()
+    spans: int = 0
+    dropped: int = 0
 
 
 def ingest(
@@ -49,8 +53,13 @@ def ingest(
     environment_id: UUID,
     now: datetime,
     tasks: Sequence[object] = (),
+    spans: Sequence[Span] = (),
+    source: Source = Source.REST,
 ) -> Ingested:
-    """Take a batch; a call that is there already is a duplicate, a bad one is rejected by itself."""
+    """Take a batch; a call that is there already is a duplicate, a bad one is rejected by itself.
+
+    `calls` and `tasks` are entries of `POST /api/v1/traces` (contract), `spans` the context of their traces.
+    """
     reported, rejected = _read(calls, read_call)
     outcomes, rejected_tasks = _read(tasks, read_task)
     with transaction.atomic():

@@ -65,6 +65,12 @@ def read_secret(name: str, *, var_dir: Path) -> str:
     return kept.read_text(encoding="ascii").strip()
 
 
+def read_former(name: str) -> list[str]:
+    """The secrets of before in NAME (or its file), set apart by commas or new lines; none by default."""
+    lines = env.str(name, default="").replace(",", "\n").splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
 def read_database(*, var_dir: Path) -> dict[str, Any]:
     """Django's settings of DATABASE_URL: `postgres://…` or `sqlite:///…`; SQLite in `var_dir` by default.
 

@@ -14,6 +14,7 @@ from portal.api.shapes import SHAPES
 from portal.environment import (
     env,
     read_database,
+    read_former,
     read_mail,
     read_number,
     read_portal_url,
@@ -32,6 +33,8 @@ VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var"))).absolute()
 DEBUG = read_switch("DEBUG", False)
 SECRET_KEY = read_secret("SECRET_KEY", var_dir=VAR_DIR)
 MASKING_KEY = read_secret("MASKING_KEY", var_dir=VAR_DIR)
+# Keys of before, newest first: what they masked can still be looked up and erased.
+MASKING_KEYS_BEFORE = read_former("MASKING_KEYS_BEFORE")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 # Cookies go over HTTPS alone as soon as the instance has a public name; on the loopback
 # addresses of a first try there is no certificate.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Agent, Environment, Release, Skill, Version
@@ -33,21 +34,30 @@ class Stage(models.TextChoices):
     OUTPUT = "output", _("Output")
 
 
+class Source(models.TextChoices):
+    """How it was reported."""
+
+    REST = "rest", _("REST")
+    OTLP = "otlp", _("OpenTelemetry spans")
+    LOGS = "logs", _("OpenTelemetry log records")
+
+
 class Call(models.Model):
     """One call. `skill_text` and `version_text` are what the agent said, known to us or not."""
 
     id = models.BigAutoField(primary_key=True)
-    agent = models.ForeignKey(Agent, models.PROTECT, related_name="calls")
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="calls", db_index=False)
     environment = models.ForeignKey(Environment, models.PROTECT, related_name="calls", db_index=False)
+    source = models.CharField(max_length=8, choices=Source.choices, default=Source.REST)
     call_id = models.CharField(max_length=200)
-    trace_id = models.CharField(max_length=200, db_index=True)
+    trace_id = models.CharField(max_length=200)
     parent_id = models.CharField(max_length=200, blank=True)
     session_id = models.CharField(max_length=200, blank=True)
     skill = models.ForeignKey(Skill, models.PROTECT, null=True, related_name="calls", db_index=False)
     version = models.ForeignKey(Version, models.PROTECT, null=True, related_name="calls")
     skill_text = models.CharField(max_length=200, blank=True)
     version_text = models.CharField(max_length=255, blank=True)
-    release = models.ForeignKey(Release, models.PROTECT, null=True, related_name="calls")
+    release = models.ForeignKey(Release, models.PROTECT, null=True, related_name="calls", db_index=False)
     arm = models.CharField(max_length=16, blank=True)
     kind = models.CharField(max_length=16, choices=Kind.choices)
     attempt = models.PositiveIntegerField(default=1)
@@ -75,6 +85,10 @@ class Call(models.Model):
             models.Index(fields=("environment", "started_at", "id"), name="call_by_environment"),
             models.Index(fields=("skill", "started_at", "id"), name="call_by_skill"),
             models.Index(fields=("started_at", "id"), name="call_by_time"),
+            models.Index(fields=("trace_id",), name="call_by_trace"),
+            # Retention goes by when a call came in: the clock of an agent may be wrong.
+            models.Index(fields=("environment", "received_at"), name="call_by_receipt"),
+            models.Index(fields=("release",), condition=Q(release__isnull=False), name="call_by_release"),
         ]
 
     def __str__(self) -> str:
@@ -96,16 +110,59 @@ class CallDetail(models.Model):
         return str(self.call)
 
 
-class SubjectTag(models.Model):
-    """The full keyed hash of a value that was masked in a call, to find all calls of a subject."""
+class ContextSpan(models.Model):
+    """A span that concerns no skill, masked, kept beside the calls of its trace for who reads them.
 
-    call = models.ForeignKey(Call, models.CASCADE, related_name="subjects")
+    Spans of a trace without any call go after a day (`governance.retention`).
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    agent = models.ForeignKey(Agent, models.PROTECT, related_name="+", db_index=False)
+    environment = models.ForeignKey(Environment, models.PROTECT, related_name="+", db_index=False)
+    trace_id = models.CharField(max_length=200)
+    span_id = models.CharField(max_length=200)
+    parent_id = models.CharField(max_length=200, blank=True)
+    name = models.CharField(max_length=300)
+    outcome = models.CharField(max_length=8, choices=Outcome.choices)
+    started_at = models.DateTimeField()
+    duration_ms = models.PositiveBigIntegerField()
+    attributes = models.JSONField(default=dict)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=("trace_id", "agent", "environment", "span_id"), name="context_span_once"
+            ),
+        ]
+        indexes = [models.Index(fields=("environment", "received_at"), name="context_span_by_receipt")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SubjectTag(models.Model):
+    """The full keyed hash of a value that was masked in a call or a span, to find all traces of a subject."""
+
+    call = models.ForeignKey(Call, models.CASCADE, null=True, related_name="subjects", db_index=False)
+    span = models.ForeignKey(ContextSpan, models.CASCADE, null=True, related_name="subjects", db_index=False)
     hash = models.CharField(max_length=64)
     key_id = models.CharField(max_length=16)
     kind = models.CharField(max_length=16)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=("call", "hash", "key_id"), name="subject_tag_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=("call", "hash", "key_id"), condition=Q(call__isnull=False), name="subject_tag_once"
+            ),
+            models.UniqueConstraint(
+                fields=("span", "hash", "key_id"), condition=Q(span__isnull=False), name="span_tag_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(call__isnull=False, span=None) | Q(call=None, span__isnull=False),
+                name="subject_tag_of_call_or_span",
+            ),
+        ]
         indexes = [models.Index(fields=("hash", "key_id"), name="subject_tag_hash")]
 
     def __str__(self) -> str:
@@ -127,6 +184,10 @@ class TaskOutcome(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=("agent", "environment", "task_id"), name="task_outcome_once")
+        ]
+        indexes = [
+            models.Index(fields=("environment", "received_at"), name="task_outcome_by_receipt"),
+            models.Index(fields=("trace_id",), name="task_outcome_by_trace"),
         ]
 
     def __str__(self) -> str:

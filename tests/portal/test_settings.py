@@ -55,7 +55,7 @@ def test_a_number_without_a_bound_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_every_variable_is_documented() -> None:
-    asked = r"""(?:env\.\w+|read_(?:number|switch|secret))\(\s*"([A-Z][A-Z_]+)"""
+    asked = r"""(?:env\.\w+|read_(?:number|switch|secret|former))\(\s*"([A-Z][A-Z_]+)"""
     named = {
         name
         for file in ("settings.py", "environment.py")
