@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from catalog.access import Powers
 from catalog.models import SERVED, Release, Role, Skill, Version
@@ -17,7 +17,7 @@ from catalog.resolution import folder_of
 from catalog.snapshots import ARMS
 from governance.calls import BadCall, Reported, Task, read_call, read_task
 from governance.masks import masker, stored_id
-from governance.models import Call, CallDetail, SubjectTag, TaskOutcome
+from governance.models import Call, CallDetail, ContextSpan, SubjectTag, TaskOutcome
 from governance.models.traces import Source
 from governance.otlp import Span
 from governance.storable import storable
@@ -200,3 +200,16 @@ def readable_calls(powers: Powers) -> QuerySet[Call]:
             part = part.filter(environment_id=right.environment_id)
         allowed = allowed | part
     return allowed
+
+
+def readable_spans(powers: Powers) -> QuerySet[ContextSpan]:
+    """The spans of context that the user may read: those of a trace of which they may read some call.
+
+    That call is of the same agent and environment, for a trace's id is whatever an agent says.
+    """
+    beside = readable_calls(powers).filter(
+        trace_id=OuterRef("trace_id"),
+        environment_id=OuterRef("environment_id"),
+        agent_id=OuterRef("agent_id"),
+    )
+    return ContextSpan.objects.filter(Exists(beside))
