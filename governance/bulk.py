@@ -22,22 +22,25 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Row
     table, names = _quoted(model._meta.db_table), ", ".join(map(_quoted, columns))
     if connection.vendor == "postgresql":
         # The wrapper turns the driver's faults into Django's.
-        with connection.cursor() as cursor, connection.wrap_database_errors:
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row(row)
+        with (
+            connection.cursor() as cursor,
+            connection.wrap_database_errors,
+            cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy,
+        ):
+            for row in rows:
+                copy.write_row(row)
         return
     places = ", ".join(["%s"] * len(columns))
     with connection.cursor() as cursor:
         cursor.executemany(
             f"INSERT INTO {table} ({names}) VALUES ({places})",  # noqa: S608 (names of ours)
-            _as_sqlite_keeps(model, columns, rows),
+            list(_as_sqlite_keeps(model, columns, rows)),
         )
 
 
 def next_ids(model: type[models.Model], count: int) -> Sequence[int]:
     """So many ids of an automatic key that no other transaction will use."""
-    table, column = model._meta.db_table, model._meta.pk.column  # type: ignore[union-attr]  # every model has one
+    table, column = model._meta.db_table, model._meta.pk.column
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
@@ -58,11 +61,7 @@ def _quoted(name: str) -> str:
 def _as_sqlite_keeps(model: type[models.Model], columns: Sequence[str], rows: Sequence[Row]) -> Iterable[Row]:
     """The rows with moments, ids and decimals as Django writes them in SQLite."""
     fields = {field.column: field for field in model._meta.concrete_fields}
-    changes = [
-        (place, change)
-        for place, column in enumerate(columns)
-        if (change := _change(fields[column].target_field if fields[column].is_relation else fields[column]))
-    ]
+    changes = [(place, change) for place, column in enumerate(columns) if (change := _change(fields[column]))]
     for row in rows:
         values = list(row)
         for place, change in changes:
@@ -72,6 +71,8 @@ def _as_sqlite_keeps(model: type[models.Model], columns: Sequence[str], rows: Se
 
 
 def _change(field: Any) -> Callable[[Any], Any] | None:
+    if field.is_relation:
+        return _change(field.target_field)
     if isinstance(field, models.UUIDField):
         return _hex
     if isinstance(field, models.DateTimeField):

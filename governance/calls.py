@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -14,6 +14,7 @@ from governance.models.traces import Kind, Outcome, Stage
 
 LONGEST_MS = 10 * 365 * 24 * 60 * 60 * 1000
 MOST_TOKENS = 10**12
+FURTHEST_AHEAD = timedelta(days=1)
 STAGES_WITHOUT_SKILL = {Stage.INTENT, Stage.SELECTION}
 
 
@@ -65,8 +66,11 @@ def read_task(raw: object) -> Task:
     )
 
 
-def read_call(raw: object) -> Reported:
-    """Type one entry of `POST /api/v1/traces`; raises BadCall. Unknown fields are left out."""
+def read_call(raw: object, *, now: datetime) -> Reported:
+    """Type one entry of `POST /api/v1/traces`; raises BadCall. Unknown fields are left out.
+
+    Clocks of agents may be off by hours; a call from tomorrow would stand above all others until then.
+    """
     if not isinstance(raw, Mapping):
         raise BadCall("call-invalid", "A call is an object.")
     call_id = _text(raw, "call_id", 200)
@@ -83,7 +87,7 @@ def read_call(raw: object) -> Reported:
         raise BadCall(
             "skill-missing", "skill is missing; it may be absent where failed_stage is intent or selection."
         )
-    row = {
+    row: dict[str, Any] = {
         "call_id": call_id,
         "trace_id": _text(raw, "trace_id", 200) or call_id,
         "parent_id": _text(raw, "parent_id", 200),
@@ -107,6 +111,10 @@ def read_call(raw: object) -> Reported:
         "currency": _text(raw, "currency", 3).upper(),
         "cache_hit": _switch(raw, "cache_hit"),
     }
+    if row["started_at"] > now + FURTHEST_AHEAD:
+        raise BadCall(
+            "clock-ahead", "started_at is more than a day ahead of the server's time; set the agent's clock."
+        )
     if row["cost"] is not None and not row["currency"]:
         raise BadCall("currency-missing", "currency is missing beside cost; give a code such as EUR.")
     return Reported(row=row, detail=_detail(raw))

@@ -41,7 +41,7 @@ from catalog import (
     tokens,
 )
 from catalog.advertisement import BadTemplate
-from governance import approvals, refusals
+from governance import approvals, refusals, traces
 from portal.access import NotFound
 from portal.api.rendering import as_json
 
@@ -118,6 +118,7 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     resources.NoSuchFile: (404, "resource-not-found"),
     resources.Ambiguous: (409, "resource-ambiguous"),
     tokens.BadToken: (422, "token-invalid"),
+    traces.Busy: (503, "busy"),
     BadTemplate: (422, "template-invalid"),
     RequestDataTooBig: (413, "body-too-large"),
     TooManyFilesSent: (400, "too-many-files"),
@@ -173,12 +174,12 @@ def answer_problem(fault: Exception, context: Mapping[str, Any]) -> Response:
         log.error("%s failed", getattr(request, "path", "An endpoint"), exc_info=fault)
         return problem(defect())
     answer = problem(known)
-    if isinstance(fault, exceptions.APIException):
-        wait, header = getattr(fault, "wait", None), getattr(fault, "auth_header", None)
-        if wait:
-            answer["Retry-After"] = str(max(1, round(wait)))
-        if header:
-            answer["WWW-Authenticate"] = header
+    # Of APIException and of governance.traces.Busy.
+    wait, header = getattr(fault, "wait", None), getattr(fault, "auth_header", None)
+    if wait:
+        answer["Retry-After"] = str(max(1, round(wait)))
+    if header:
+        answer["WWW-Authenticate"] = header
     return answer
 
 

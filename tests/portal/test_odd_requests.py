@@ -89,7 +89,7 @@ def test_a_duration_that_is_none_is_that_calls_fault_alone(duration: float) -> N
         "duration_ms": duration,
     }
     with pytest.raises(BadCall, match="duration_ms"):
-        read_call(call)
+        read_call(call, now=make.NOW)
 
 
 @pytest.mark.parametrize("name", ["ines ", " INES", "\uff49\uff4e\uff45\uff53"])
