@@ -1,7 +1,7 @@
 # Quartermaster: `make run` starts it, `make test` tests it. The rest is for contributors.
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
-.PHONY: help install install-dev run test test-all test-sqlite test-services check lint types deploy-check fuzz lock clean
+.PHONY: help install install-dev install-js run test test-all test-sqlite test-services check lint types deploy-check fuzz lock clean
 
 PORT ?= 8000
 VENV := .venv
@@ -9,6 +9,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet install --require-hashes
 RUNTIME := $(VENV)/.requirements
 DEVELOPMENT := $(VENV)/.requirements-dev
+SENDERS := tests/clients/js/node_modules/.package-lock.json
 TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 LOCK := uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
 
@@ -18,6 +19,8 @@ help:  ## list the targets
 install: $(RUNTIME)  ## make .venv with what the portal needs
 
 install-dev: $(DEVELOPMENT)  ## add what the tests and checks need
+
+install-js: $(SENDERS)  ## add the JavaScript senders of the tests (needs Node and npm)
 
 run: install  ## start the portal with sample data on http://127.0.0.1:$(PORT)
 	@$(PY) manage.py migrate --no-input --verbosity 0
@@ -32,10 +35,10 @@ test-all: install-dev check test-sqlite test-services  ## every check and test, 
 # QM_REQUIRE_ALL: a program that is missing fails its tests instead of skipping them. What may be skipped
 # even so: samples that are no part of the project (`shared` in tests/requirements.py), names that this
 # file system cannot hold, and what belongs to the other database or queue.
-test-sqlite: install-dev  ## every test on SQLite, without Redis
+test-sqlite: install-dev install-js  ## every test on SQLite, without Redis
 	env -u DATABASE_URL -u REDIS_URL QM_REQUIRE_ALL=1 $(PY) -m pytest -n 2
 
-test-services: install-dev  ## every test on PostgreSQL and Redis
+test-services: install-dev install-js  ## every test on PostgreSQL and Redis
 	QM_REQUIRE_ALL=1 tests/with-services $(PY) -m pytest -n 2
 
 check: lint types deploy-check  ## style, types, layers, migrations, settings
@@ -70,7 +73,8 @@ lock:  ## write both requirements files anew from pyproject.toml (needs uv)
 	$(LOCK) --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
 
 clean:  ## remove .venv and caches; var/ stays
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis staticfiles
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis staticfiles \
+	  tests/clients/js/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(PY):
@@ -84,4 +88,9 @@ $(RUNTIME): requirements.txt | $(PY)
 $(DEVELOPMENT): requirements-dev.txt $(RUNTIME)
 	@echo "Installing what the tests need into $(VENV) ..."
 	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+$(SENDERS): tests/clients/js/package-lock.json
+	@echo "Installing the JavaScript senders of the tests ..."
+	@cd tests/clients/js && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -38,7 +38,7 @@ def run_javascript(name: str, told: dict[str, str]) -> dict[str, Any]:
     """Run a sender in JavaScript to its end; ends the test where Node or the packages are missing."""
     node = find_program("node")
     if not (JS / "node_modules" / ".package-lock.json").is_file():
-        require("the JavaScript senders are not installed: run `make install-senders`")
+        require("the JavaScript senders are not installed: run `make install-js`")
     return _run([node, str(JS / name)], told)
 
 
