@@ -49,11 +49,14 @@ class Instance:
 
 
 @contextmanager
-def serve_instance(folder: Path) -> Iterator[Instance]:
-    """Start an instance in `folder`, on a database of its own where DATABASE_URL is PostgreSQL's."""
+def serve_instance(folder: Path, **settings: str) -> Iterator[Instance]:
+    """Start an instance in `folder`, on a database of its own where DATABASE_URL is PostgreSQL's.
+
+    `settings` are variables of its environment.
+    """
     with _own_database() as database:
         port = find_port()
-        told = {**os.environ, **database, "VAR_DIR": str(folder / "var"), "RATE_LIMIT": "0"}
+        told = {**os.environ, **database, "VAR_DIR": str(folder / "var"), "RATE_LIMIT": "0", **settings}
         instance = Instance(f"http://127.0.0.1:{port}", told)
         instance.manage("migrate", "--verbosity", "0")
         instance.manage("sample_data")
