@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from catalog import jobs, rescans, upkeep
 from catalog.journal import Actor
-from governance import approvals, mail, notices, rollouts
+from catalog.models import Environment
+from governance import approvals, erasures, mail, notices, retention, rollouts
 
 
 @shared_task
@@ -76,3 +77,16 @@ def rescan(**_: object) -> None:
         return {"scanned": run.scanned, "changed": run.changed}
 
     jobs.run_once(name="rescan", period=f"{now:%Y-%m-%dT%H}", work=work, clock=timezone.now)
+
+
+@shared_task
+def expire(**_: object) -> None:
+    """Once an hour: take away the traces that the policies of their environments keep no longer."""
+    for environment in Environment.objects.all():
+        retention.expire_once(environment=environment, clock=timezone.now)
+
+
+@shared_task
+def erase(**_: object) -> None:
+    """Each minute: go on with the erasures of subjects that are asked for and not done."""
+    erasures.erase_due(clock=timezone.now, until=timezone.now() + erasures.LONGEST_RUN)
