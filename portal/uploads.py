@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from catalog.bundles.archives import read_upload
 from catalog.bundles.files import Upload
+from portal.free_text import masked
 
 # Names of single files are kept with the version; longer ones are cut.
 LONGEST_NAME = 200
@@ -25,4 +26,4 @@ def read_request_upload(file: UploadedFile) -> Upload:
 
 def provenance_of(file: UploadedFile, *, via: str) -> dict[str, Any]:
     """Where a version came from, to be kept with it: `via` is portal or api."""
-    return {"form": "upload", "via": via, "filename": (file.name or "")[:LONGEST_NAME]}
+    return {"form": "upload", "via": via, "filename": masked(file.name or "", longest=LONGEST_NAME)}

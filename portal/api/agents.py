@@ -196,7 +196,7 @@ def _limits(request: Request, fields: Fields, agent: Agent | None) -> Limits:
     if unknown := [slug for slug in slugs or () if slug not in {one.slug for one in sets}]:
         fields.wrong("sets", f"There is no set {unknown[0]!r}.")
     return Limits(
-        description=fields.text("description", longest=LONGEST_DESCRIPTION)
+        description=fields.prose("description", longest=LONGEST_DESCRIPTION)
         if fields.has("description")
         else None,
         tags=fields.names("tags"),
@@ -204,7 +204,7 @@ def _limits(request: Request, fields: Fields, agent: Agent | None) -> Limits:
         sets=None if slugs is None else sets,
         skill_tags=fields.names("skill_tags"),
         highest_risk=fields.choice("highest_risk", Risk.values),
-        template=fields.text("template") if fields.has("template") else None,
+        template=fields.verbatim("template") if fields.has("template") else None,
     )
 
 

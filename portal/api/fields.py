@@ -13,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 from catalog.bundles.characters import code_point, first_deceptive
 from portal.api.errors import Problem
 from portal.forms.skills import LONGEST_REASON
+from portal.free_text import kinds_in, masked
 
 LONGEST = 20_000
 LONGEST_NAME = 64
@@ -51,9 +52,24 @@ class Fields:
             self.wrong(name, f"{name} holds a hidden control character ({code}); leave it out.")
         return value
 
+    def prose(self, name: str, *, longest: int = LONGEST) -> str:
+        """A text for others to read, as it is kept: personal data and secrets are masked."""
+        return masked(self.text(name, longest=longest), longest=longest)
+
+    def verbatim(self, name: str, *, needed: bool = False) -> str:
+        """A text that is kept to the letter; wrong where personal data or secrets would have to be masked."""
+        value = self.text(name, needed=needed)
+        if kinds := kinds_in(value):
+            found = ", ".join(kinds)
+            self.wrong(
+                name,
+                f"{name} holds personal data or a secret ({found}), which is never stored; leave it out.",
+            )
+        return value
+
     def reason(self, *, needed: bool = True, missing: str = REASON_MISSING) -> str:
         """The text of `reason`, bounded as on the pages; raises Problem for this and every field before it."""
-        reason = self.text("reason", longest=LONGEST_REASON).strip()
+        reason = self.prose("reason", longest=LONGEST_REASON).strip()
         self.check()
         if needed and not reason:
             raise Problem("reason-missing", missing, status=422)

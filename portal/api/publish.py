@@ -79,7 +79,7 @@ def read_declared(fields: Fields) -> Declared:
         permissions=fields.names("permissions", choices=PERMISSIONS),
         tags=fields.names("tags"),
         stability=fields.choice("stability", STABILITIES),  # type: ignore[arg-type]
-        notes=fields.text("notes"),
+        notes=fields.prose("notes"),
         set_slug=fields.text("set", longest=64) or None,
     )
 

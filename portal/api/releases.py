@@ -73,7 +73,7 @@ def _propose(request: Request) -> Response:
     fields = Fields(request.data)
     name, version = fields.text("skill", needed=True), fields.text("version", needed=True)
     environment_name = fields.text("environment", needed=True)
-    note = fields.text("note", longest=LONGEST_REASON)
+    note = fields.prose("note", longest=LONGEST_REASON)
     fields.mapping("canary")
     fields.check()
     environment = Environment.objects.filter(name=environment_name).first()
@@ -145,11 +145,7 @@ def _sent(action: str, fields: Fields, *, least: int) -> dict[str, Any]:
     """What the action takes of the body, a share from `least` percent on; raises Problem."""
     act = ACTIONS[action]
     sent: dict[str, Any] = {
-        name: (
-            fields.number(name, least=least, most=100)
-            if name == "percent"
-            else fields.text(name, longest=LONGEST_REASON)
-        )
+        name: fields.number(name, least=least, most=100) if name == "percent" else _said(fields, name)
         for name in act.takes
     }
     fields.check()
@@ -157,6 +153,13 @@ def _sent(action: str, fields: Fields, *, least: int) -> dict[str, Any]:
     if missing:
         raise Problem("field-invalid", f"{missing[0]} is missing.", status=422)
     return sent
+
+
+def _said(fields: Fields, name: str) -> str:
+    """A text of the body: the skill's and a gate's name to the letter, the rest as it is kept."""
+    if name in {"confirm", "gate"}:
+        return fields.text(name, longest=LONGEST_REASON)
+    return fields.prose(name, longest=LONGEST_REASON)
 
 
 def show_row(release: Release) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def agent_tokens(request: Request, name: str) -> Response:
     fields = Fields(request.data)
     environment = _environment(fields)
     scopes = fields.names("scopes", choices=AGENT_SCOPES) or ()
-    title = fields.text("name", longest=LONGEST_NAME)
+    title = fields.prose("name", longest=LONGEST_NAME)
     days = fields.number("days", least=1, most=LONGEST_DAYS)
     if not scopes:
         fields.wrong("scopes", f"scopes is missing; give some of {', '.join(AGENT_SCOPES)}.")

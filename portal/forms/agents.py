@@ -13,7 +13,7 @@ from catalog.advertisement import BadTemplate, fill_template
 from catalog.agents import BadName, Limits, check_name
 from catalog.models import Agent, Risk, Skill, SkillSet, Team
 from portal.agent_limits import find_skills
-from portal.forms.plain import ask_plain
+from portal.forms.plain import PlainField, ask_unmasked
 from portal.forms.publish import TagsField, TeamField
 from portal.forms.skills import ReasonForm, TransferForm
 
@@ -26,11 +26,10 @@ class LimitsForm(forms.Form):
 
     use_required_attribute = False
 
-    description = forms.CharField(
+    description = PlainField(
         label=_("What it does"),
         required=False,
         max_length=2000,
-        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     highest_risk = forms.ChoiceField(
@@ -63,6 +62,7 @@ class LimitsForm(forms.Form):
         required=False,
         max_length=LONGEST_TEMPLATE,
         strip=False,
+        validators=[ask_unmasked],
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=_(
             "With {skills}, and where wanted {resource_instructions} and {runner_instructions}. "

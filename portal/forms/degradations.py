@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.models import Environment, Skill
 from catalog.resolution import folder_of
 from portal.access import near_names
-from portal.forms.plain import ask_plain
+from portal.forms.plain import PlainField
 from portal.forms.skills import LONGEST_REASON, ReasonForm
 
 LONGEST_NAME = 64
@@ -88,11 +88,10 @@ class DegradeForm(PlacesForm, ReasonForm):
 class RestoreForm(PlacesForm):
     """Where, and why if something is to be said."""
 
-    reason = forms.CharField(
+    reason = PlainField(
         label=_("Note"),
         required=False,
         max_length=LONGEST_REASON,
-        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=_("What was mended; it is kept in the audit log."),
     )

@@ -19,7 +19,7 @@ from catalog.bundles.bundle import PERMISSIONS
 from catalog.bundles.characters import shown
 from catalog.bundles.digest import bundle_digest
 from catalog.models import Risk, SkillSet, Stability, Team
-from portal.forms.plain import ask_plain
+from portal.forms.plain import PlainField
 from portal.mending import HEADS, LONGEST, mend, plain_ends, typed_in
 from portal.uploads import read_request_upload
 
@@ -110,11 +110,10 @@ class DeclarationForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
     tags = TagsField(label=_("Tags"), required=False, help_text=_("With commas between them."))
-    notes = forms.CharField(
+    notes = PlainField(
         label=_("Notes"),
         required=False,
         max_length=10_000,
-        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("What changed, for reviewers."),
     )

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Environment, Skill, Version
-from portal.forms.plain import ask_plain
+from portal.forms.plain import PlainField
 from portal.forms.plans import PlanFields
 from portal.forms.skills import LONGEST_REASON
 
@@ -24,11 +24,10 @@ class ProposeForm(PlanFields):
 
     version = forms.ChoiceField(label=_("Version"))
     environment = forms.ChoiceField(label=_("Environment"))
-    note = forms.CharField(
+    note = PlainField(
         label=_("Note"),
         required=False,
         max_length=LONGEST_REASON,
-        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("What changes for whom; approvers read it first."),
     )
@@ -76,11 +75,10 @@ class DecisionForm(forms.Form):
 
     use_required_attribute = False
 
-    note = forms.CharField(
+    note = PlainField(
         label=_("Note"),
         required=False,
         max_length=LONGEST_REASON,
-        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     confirm = forms.CharField(label=_("Name of the skill"), required=False, max_length=64)
@@ -91,11 +89,10 @@ class DecisionForm(forms.Form):
         max_length=LONGEST_PASSWORD,
         widget=forms.PasswordInput(render_value=False),
     )
-    reason = forms.CharField(
+    reason = PlainField(
         label=_("Reason"),
         required=False,
         max_length=LONGEST_REASON,
-        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     gate = forms.CharField(required=False, max_length=64)

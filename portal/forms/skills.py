@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.models import Skill, Team, User
 from catalog.ownership import people_of
-from portal.forms.plain import ask_plain
+from portal.forms.plain import PlainField
 
 LONGEST_REASON = 2000
 
@@ -20,10 +20,9 @@ class ReasonForm(forms.Form):
 
     use_required_attribute = False
 
-    reason = forms.CharField(
+    reason = PlainField(
         label=_("Reason"),
         max_length=LONGEST_REASON,
-        validators=[ask_plain],
         widget=forms.Textarea(attrs={"rows": 3}),
         error_messages={"required": _("Give a reason; it is kept in the audit log.")},
     )

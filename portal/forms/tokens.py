@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from catalog.models import Environment
 from catalog.rotation import LONGEST_OVERLAP, OVERLAP_HOURS
 from catalog.tokens import DAYS, LONGEST_DAYS
-from portal.forms.plain import ask_plain
+from portal.forms.plain import PlainField
 
 
 class DaysField(forms.IntegerField):
@@ -33,11 +33,10 @@ class TokenForm(forms.Form):
 
     use_required_attribute = False
 
-    name = forms.CharField(
+    name = PlainField(
         label=_("What it is for"),
         required=False,
         max_length=120,
-        validators=[ask_plain],
         help_text=_("So that it is known again."),
     )
     environment = forms.ModelChoiceField(

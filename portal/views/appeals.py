@@ -16,6 +16,7 @@ from catalog import appeals
 from catalog.access import NotAllowed
 from catalog.models import Appeal
 from portal import access
+from portal.forms.plain import PlainField
 from portal.forms.skills import ReasonForm
 from portal.frames import skill_frame
 from portal.version_report import version_report
@@ -72,7 +73,7 @@ class _DecisionForm(forms.Form):
     """Grant or refuse; who refuses says why."""
 
     decision = forms.ChoiceField(choices=[("grant", "grant"), ("refuse", "refuse")])
-    note = forms.CharField(required=False, max_length=2000)
+    note = PlainField(required=False, max_length=2000)
 
     def clean(self) -> None:
         """A refusal without a word helps nobody."""
