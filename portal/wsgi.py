@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from portal import bodies
+from portal import bodies, logs
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
@@ -34,4 +34,6 @@ def find_folder() -> str:
     return str(folder)
 
 
+# Django is there now, and the server has set up its own lines.
+logs.mask_handlers("_granian")
 application = bodies.bound(get_wsgi_application(), limit=find_limit, folder=find_folder)

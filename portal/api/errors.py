@@ -44,6 +44,7 @@ from catalog.advertisement import BadTemplate
 from governance import approvals, refusals, traces
 from portal.access import NotFound
 from portal.api.rendering import as_json
+from portal.logs import route_of
 
 log = logging.getLogger(__name__)
 
@@ -170,8 +171,7 @@ def answer_problem(fault: Exception, context: Mapping[str, Any]) -> Response:
     set_rollback()
     known = as_problem(fault)
     if known is None:
-        request = context.get("request")
-        log.error("%s failed", getattr(request, "path", "An endpoint"), exc_info=fault)
+        log.error("%s failed", route_of(context.get("request")), exc_info=fault)
         return problem(defect())
     answer = problem(known)
     # Of APIException and of governance.traces.Busy.

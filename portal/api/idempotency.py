@@ -1,14 +1,19 @@
-"""Writes that carry an Idempotency-Key are done once; the same request again gets the same answer."""
+"""Writes that carry an Idempotency-Key are done once; the same request again gets the same answer.
+
+Neither key nor request is kept, but keyed digests of them: a key may be anything. The answer is kept masked, as all
+that is written: where it quotes personal data or a secret, who repeats the request reads a mask in its place.
+"""
 
 from __future__ import annotations
 
+import hmac
 import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
-from hashlib import sha256
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.http import HttpResponse
@@ -20,6 +25,7 @@ from catalog.models import IdempotencyKey
 from portal.api.authentication import bearer_of
 from portal.api.errors import Problem, as_problem, problem
 from portal.api.rendering import JSONRenderer, as_json
+from portal.free_text import masked
 
 LONGEST = 200
 # No request takes so long; one that is older and has no answer went down with its process.
@@ -49,7 +55,7 @@ def once(view: View) -> Once:
             raise Problem("idempotency-key-too-long", f"An Idempotency-Key has at most {LONGEST} characters.")
         row = IdempotencyKey(
             token_id=bearer_of(request).token_id,
-            key=key,
+            key=_keyed("idempotency key", key.encode()).hexdigest(),
             request_sha256=_digest(request),
             created_at=timezone.now(),
         )
@@ -79,7 +85,7 @@ def _first(row: IdempotencyKey, work: Callable[[], Response]) -> Response:
     # As text: a database may sort the members of an object, and the answer is to be the same.
     kind = answer.content_type or JSONRenderer.media_type
     told = answer.again if isinstance(answer, ShownOnce) else answer.data
-    row.status, row.body = answer.status_code, {"type": kind, "text": as_json(told).decode()}
+    row.status, row.body = answer.status_code, {"type": kind, "text": masked(as_json(told).decode())}
     row.save(update_fields=["status", "body"])
     return answer
 
@@ -124,7 +130,7 @@ def _repeat(kept: IdempotencyKey) -> HttpResponse:
 
 def _digest(request: Request) -> str:
     """What was asked: the address and the fields; of a file its name and bytes, not its boundary."""
-    told = sha256(f"{request.method} {request.get_full_path()}\n".encode())
+    told = _keyed("request", f"{request.method} {request.get_full_path()}\n".encode())
     data = request.data
     pairs = sorted(data.lists()) if hasattr(data, "lists") else [("", [data])]
     for name, values in pairs:
@@ -134,10 +140,15 @@ def _digest(request: Request) -> str:
     return told.hexdigest()
 
 
+def _keyed(what: str, content: bytes) -> hmac.HMAC:
+    """A digest by which nobody can try what was sent."""
+    return hmac.new(f"{what} {settings.SECRET_KEY}".encode(), content, "sha256")
+
+
 def _bytes(value: Mapping[str, Any] | UploadedFile | Any) -> bytes:
     if not isinstance(value, UploadedFile):
         return json.dumps(value, sort_keys=True, default=str).encode()
-    digest = sha256(str(value.name).encode())
+    digest = _keyed("file", str(value.name).encode())
     for chunk in value.chunks():
         digest.update(chunk)
     value.seek(0)
