@@ -7,6 +7,8 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from catalog.bundles.files import MIB, Limits
 from portal import __version__
@@ -210,10 +212,20 @@ SPECTACULAR_SETTINGS = {
 REDIS_URL = env.str("REDIS_URL", default="")
 if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
     raise ImproperlyConfigured("REDIS_URL is not an address of Redis; give redis://host:port/0.")
+REDIS_SECONDS = 1
 COUNTERS_DIR = VAR_DIR / "counters"
 CACHES = {
     "default": (
-        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            # A Redis that says nothing is given up as one that is gone: a request waits for it this once.
+            "OPTIONS": {
+                "socket_connect_timeout": REDIS_SECONDS,
+                "socket_timeout": REDIS_SECONDS,
+                "retry": Retry(NoBackoff(), 0),
+            },
+        }
         if REDIS_URL
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     ),
@@ -234,6 +246,8 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL.sender
 
 CELERY_BROKER_URL = REDIS_URL or "spool://localhost"
 SPOOL_DIR = VAR_DIR / "broker"
+# The worker waits on Redis by itself; each command is answered soon, or the connection is made anew.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_timeout": 10} if REDIS_URL else {}
 CELERY_TIMEZONE = "UTC"
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -246,6 +260,8 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "governance.tasks.sweep", "schedule": 24 * 60 * 60.0},
     "forget": {"task": "governance.tasks.forget", "schedule": 60 * 60.0},
     "rescan": {"task": "governance.tasks.rescan", "schedule": 60 * 60.0},
+    "expire": {"task": "governance.tasks.expire", "schedule": 60 * 60.0},
+    "erase": {"task": "governance.tasks.erase", "schedule": 60.0},
     "steps": {"task": "governance.tasks.steps", "schedule": 60.0},
     "tell": {"task": "governance.tasks.tell", "schedule": 60.0},
     "post": {"task": "governance.tasks.post", "schedule": 60.0},
@@ -268,6 +284,8 @@ LOGGING = {
         # Paths may hold tokens; a 404 is no event of ours.
         "django.request": {"level": "ERROR"},
         "django.server": {"level": "ERROR"},
+        # Statements with their values, of sessions and passwords too.
+        "django.db.backends": {"level": "INFO"},
         # What they say when all is well is for their own authors.
         **{name: {"level": QUIET} for name in ("celery.beat", "celery.worker", "kombu")},
         # Celery puts the logger of its scheduler below its own.
