@@ -7,7 +7,19 @@ mask to a value. What was masked is also told as tags, the full hashes, by which
 Each detector looks for a cheap character that its kind cannot do without and verifies around it.
 """
 
+from governance.masking.custom import BadRule, Rule, check_rule
+from governance.masking.custom_walk import Custom, compile_rules
 from governance.masking.masker import Masker
 from governance.masking.masks import KINDS, Masked, SubjectTag
 
-__all__ = ["KINDS", "Masked", "Masker", "SubjectTag"]
+__all__ = [
+    "KINDS",
+    "BadRule",
+    "Custom",
+    "Masked",
+    "Masker",
+    "Rule",
+    "SubjectTag",
+    "check_rule",
+    "compile_rules",
+]

@@ -14,7 +14,7 @@ from governance.masking.words import PARTING, WORD
 LONGEST = 5_000_000
 _SHORTEST = 3
 _SHORT_WORD = 11
-_SHORT_NAME = 16
+_SHORT_NAME = 13
 _VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)*")
 # What machines write, whole: a UUID, a digest or another hexadecimal number that has letters, a moment, `call_…`.
 _MACHINE = re.compile(
@@ -118,13 +118,15 @@ def spans_in(text: str, role: str = names.PLAIN) -> Iterator[Span]:
                 yield span._replace(start=start, end=end, unescaped=True)
 
 
-def covers_in_each(texts: Sequence[str]) -> Iterator[tuple[int, list[Cover]]]:
+def covers_in_each(
+    texts: Sequence[str], off: frozenset[str] = frozenset()
+) -> Iterator[tuple[int, list[Cover]]]:
     """Of several texts searched at once, those where something was found; none may hold escapes or PARTING."""
     joined = PARTING.join(texts)
     number = begin = 0
     end = len(texts[0])
     batch: list[Cover] = []
-    for cover in covers(_found(joined, names.PLAIN)):
+    for cover in covers(_found(joined, names.PLAIN), off):
         while cover.start >= end + len(PARTING):
             if batch:
                 yield number, batch

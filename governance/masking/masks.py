@@ -20,9 +20,19 @@ SECRET: Final = "SECRET"  # noqa: S105 - the name of a kind
 
 # From the most to the least telling: of two kinds that fit the same characters, the first names the mask.
 KINDS: Final = (KEY, JWT, TOKEN, SECRET, EMAIL, IBAN, ID_CN, CARD, IP, PHONE)
-RANK: Final = {kind: rank for rank, kind in enumerate(KINDS)}
 
-MASK: Final = re.compile(r"\[(?:" + "|".join(KINDS) + r")·[0-9a-f]{4}\]")
+
+class _Ranks(dict[str, int]):
+    """The place of each kind among KINDS; a kind of the instance comes before all, for somebody asked for it."""
+
+    def __missing__(self, kind: str) -> int:
+        return -1
+
+
+RANK: Final = _Ranks((kind, rank) for rank, kind in enumerate(KINDS))
+
+# Of any kind, for an instance may have kinds of its own, and have given one up whose masks are still there.
+MASK: Final = re.compile(r"\[[A-Z][A-Z0-9_]{1,15}·[0-9a-f]{4}\]")
 
 
 @dataclass(frozen=True, slots=True)

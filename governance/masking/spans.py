@@ -44,9 +44,14 @@ class Cover(NamedTuple):
                 yield span.kind, normal
 
 
-def covers(spans: Iterable[Span]) -> list[Cover]:
-    """Spans that overlap are replaced together, so that no part of any of them stays; in order of the text."""
+def covers(spans: Iterable[Span], off: frozenset[str] = frozenset()) -> list[Cover]:
+    """Spans that overlap are replaced together, so that no part of any of them stays; in order of the text.
+
+    Spans of kinds that are `off` are as if they had not been found.
+    """
     found: list[Cover] = []
+    if off:
+        spans = [span for span in spans if span.kind not in off]
     for span in sorted(spans, key=lambda span: (span.start, -span.end, RANK[span.kind])):
         last = found[-1] if found else None
         if last is None or span.start >= last.end:

@@ -1,4 +1,4 @@
-"""One pass over one payload.
+"""One pass over one payload, or over many.
 
 Texts are gathered first and searched together, since a search costs more to begin than to go on; what is found is
 then put where it belongs. Texts that need a reading of their own (of another role, with escapes, very long) are
@@ -34,11 +34,12 @@ _AMOUNTS = frozenset((names.MEASURE, names.OPAQUE, names.ABOUT))
 
 
 class _Slot(NamedTuple):
-    """A text, where it goes when it is masked, and whether it goes there as a JSON string."""
+    """A text, where it goes when it is masked and where its tags go, and whether it goes there as a JSON string."""
 
     holder: Any
     place: Any
     text: str
+    tags: set[SubjectTag]
     literal: bool = False
 
     def settle(self, masked: str) -> None:
@@ -51,21 +52,33 @@ class _Slot(NamedTuple):
 
 @dataclass(slots=True)
 class Walk:
-    """The state of a pass: the tags so far, the texts still to search, the documents still to join."""
+    """The state of a pass: the tags so far, the texts still to search, the documents still to join.
+
+    Kinds that are `off` are left as they are, unless another kind covers them.
+    """
 
     key: bytes = field(repr=False)
+    off: frozenset[str] = frozenset()
     _tags: set[SubjectTag] = field(default_factory=set)
     _slots: list[_Slot] = field(default_factory=list)
     _documents: list[tuple[_Slot, list[str]]] = field(default_factory=list)
 
     def masked(self, value: object, role: str) -> Masked:
         """The value masked, whatever it is, and the tags of what was masked in it."""
-        root: list[Any] = [None]
-        self._put(root, 0, value, role, 0)
+        return self.masked_each([value], role)[0]
+
+    def masked_each(self, values: Sequence[object], role: str) -> list[Masked]:
+        """Each of the values masked by itself; their texts are searched together."""
+        roots: list[Any] = [None] * len(values)
+        tags: list[set[SubjectTag]] = []
+        for place, value in enumerate(values):
+            self._tags = set()
+            tags.append(self._tags)
+            self._put(roots, place, value, role, 0)
         self._search()
         for slot, parts in self._documents:
             slot.settle("".join(parts))
-        return Masked(root[0], frozenset(self._tags))
+        return [Masked(root, frozenset(own)) for root, own in zip(roots, tags, strict=True)]
 
     def _put(self, holder: Any, place: Any, value: Any, role: str, depth: int) -> None:
         """Put the masked value in its place, or remember to do it."""
@@ -73,7 +86,7 @@ class Walk:
         if kind is str:
             holder[place] = value
             if not is_plain(value, role):
-                self._put_text(_Slot(holder, place, value), role, 0)
+                self._put_text(_Slot(holder, place, value, self._tags), role, 0)
         elif value is None or kind is bool:
             holder[place] = value
         elif kind is int or kind is float:
@@ -87,7 +100,7 @@ class Walk:
             holder[place] = [None] * len(value)
             self._put_listing(holder[place], value, role, depth + 1)
         else:
-            self._put(holder, place, _as_json(value), role, depth)
+            self._put(holder, place, as_json(value), role, depth)
 
     def _put_mapping(self, masked: dict[Any, Any], value: dict[Any, Any], role: str, depth: int) -> None:
         named = names.PLAIN
@@ -105,7 +118,7 @@ class Walk:
             elif type(key) is int or type(key) is float:
                 name = self._number(key, names.PLAIN)
             if name in masked:
-                name = _free(name, masked)
+                name = free_name(name, masked)
             # Most values are plain texts and small numbers; to ask here saves a call for each.
             kind = type(one)
             if (kind is str and is_plain(one, own)) or (kind is int and (own in _AMOUNTS or one < _SMALLEST)):
@@ -137,7 +150,7 @@ class Walk:
         elif role in names.HIDDEN:
             # The value goes as a whole; what is told apart in it is tagged, so that it can be found.
             spans = (*detection.spans_in(text, role), *values.hidden(text, 0, len(text), role))
-            slot.settle(self._replace(text, covers(spans)))
+            slot.settle(self._replace(text, covers(spans, self.off)))
         elif depth >= DEEPEST_TEXT or not may_be_json(text) or not self._put_document(slot, role, depth):
             self._put_running(slot, role)
 
@@ -155,7 +168,7 @@ class Walk:
         parts: list[str] = []
 
         def put_string(place: int, text: str, own: str) -> None:
-            self._put_text(_Slot(parts, place, text, literal=True), own, depth + 1)
+            self._put_text(_Slot(parts, place, text, self._tags, literal=True), own, depth + 1)
 
         def mask_name(name: str) -> str:
             return self._running(name, names.PLAIN)
@@ -167,7 +180,7 @@ class Walk:
             return False
         if stop < len(slot.text):
             parts.append(slot.text[stop:])
-            self._put_running(_Slot(parts, len(parts) - 1, slot.text[stop:]), role)
+            self._put_running(_Slot(parts, len(parts) - 1, slot.text[stop:], self._tags), role)
         self._documents.append((slot, parts))
         return True
 
@@ -185,7 +198,7 @@ class Walk:
             spans = values.hidden(written, 0, len(written), role)
         else:
             spans = detection.numbers_in(written, role)
-        masked = self._replace(written, covers(spans))
+        masked = self._replace(written, covers(spans, self.off))
         return "" if masked == written else masked
 
     def _search(self) -> None:
@@ -195,8 +208,9 @@ class Walk:
             if not waiting:
                 break
             again = []
-            for number, found in detection.covers_in_each([text for _, text in waiting]):
+            for number, found in detection.covers_in_each([text for _, text in waiting], self.off):
                 slot, text = waiting[number]
+                self._tags = slot.tags
                 masked = self._replace(text, found)
                 slot.settle(masked)
                 if detection.may_change(text, found):
@@ -206,7 +220,7 @@ class Walk:
     def _running(self, text: str, role: str) -> str:
         """A text masked; again until nothing is found, since a mask may part what was one before."""
         for _ in range(_ROUNDS):
-            found = covers(detection.spans_in(text, role))
+            found = covers(detection.spans_in(text, role), self.off)
             again = detection.may_change(text, found)
             text = self._replace(text, found)
             if not again:
@@ -226,7 +240,7 @@ class Walk:
         return "".join(parts) + text[end:] if parts else text
 
 
-def _as_json(value: Any) -> str | int | float:
+def as_json(value: Any) -> str | int | float:
     """What JSON would make of a value that it does not know: its number or its text."""
     if isinstance(value, int):
         return int(value)
@@ -248,7 +262,7 @@ def _told(value: dict[Any, Any], role: str) -> tuple[str, str]:
     return role, named
 
 
-def _free(name: Any, taken: dict[Any, Any]) -> Any:
+def free_name(name: Any, taken: dict[Any, Any]) -> Any:
     """The name, numbered where two keys have come to read the same."""
     number, free = len(taken) + 1, name
     while free in taken:

@@ -1,0 +1,309 @@
+"""The pass of an instance's own rules over a payload, before that of the built-in ones.
+
+Most payloads hold nothing of it: all texts are asked at once, and only where a rule may match is the payload walked.
+Where a rule matches, what the built-in kinds find at the same place is taken along, so that no half of it stays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from governance.masking import detection, escapes, names
+from governance.masking.custom import Pattern, Rule, as_lines, compile_rule, fold
+from governance.masking.json_text import encode, may_be_json
+from governance.masking.masks import MASK, SubjectTag, spell, tag_of
+from governance.masking.spans import Cover, Span, covers
+from governance.masking.walk import DEEPEST, DEEPEST_TEXT, TOO_DEEP, as_json, free_name
+
+Patterns = tuple[Pattern, ...]
+# A string and the colon that makes it a key; a bracket; a number; what else stands between values.
+_TOKEN = re.compile(
+    r'"((?:[^"\\]|\\.)*+)"([ \t\r\n]*+:)?|([{}\[\]])|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)'
+    r"|(?:[ \t\r\n,]++|(?:true|false|null|NaN|-?Infinity)(?![A-Za-z]))",
+    re.DOTALL,
+)
+_STRING, _KEY, _BRACKET, _NUMBER = range(1, 5)
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Custom:
+    """The rules of an instance, compiled; `known` are those that are switched off, whose masks may still be found."""
+
+    anywhere: Patterns
+    under: Mapping[str, Patterns]
+
+    @property
+    def patterns(self) -> Patterns:
+        """Every rule once."""
+        return tuple(dict.fromkeys((*self.anywhere, *(one for many in self.under.values() for one in many))))
+
+    def at(self, name: object) -> Patterns:
+        """The rules for values under this name: of the whole name, or of what follows its last full stop."""
+        if not self.under or not isinstance(name, str) or len(name) > _LONGEST_NAME:
+            return ()
+        return self.under.get(_folded(name)) or self.under.get(_folded(name.rpartition(".")[2]), ())
+
+
+def compile_rules(rules: Iterable[Rule]) -> Custom | None:
+    """The rules compiled together; None where there are none. Raises BadRule."""
+    anywhere: list[Pattern] = []
+    under: dict[str, Patterns] = {}
+    for rule in rules:
+        pattern = compile_rule(rule)
+        if not rule.fields:
+            anywhere.append(pattern)
+        for name in dict.fromkeys(map(fold, rule.fields)):
+            under[name] = (*under.get(name, ()), pattern)
+    return Custom(tuple(anywhere), under) if anywhere or under else None
+
+
+_folded = lru_cache(maxsize=8192)(fold)
+
+
+@dataclass(slots=True)
+class CustomWalk:
+    """One pass: `masked` answers the payload; `tags` are of what was masked in it."""
+
+    key: bytes = field(repr=False)
+    rules: Custom
+    off: frozenset[str] = frozenset()
+    tags: set[SubjectTag] = field(default_factory=set)
+
+    def masked(self, value: Any) -> Any:
+        """The value with what the rules find masked; the very same value where they find nothing."""
+        gathered = _Gathered(self.rules)
+        gathered.gather(value, 0)
+        if not gathered.is_named and not gathered.is_nested:
+            lines = as_lines(gathered.texts)
+            if not any(pattern.may_be_in(lines) for pattern in self.rules.anywhere):
+                return value
+        return self._value(value, (), 0)
+
+    def spans(self, text: str, patterns: Iterable[Pattern]) -> list[Span]:
+        """What these rules find in a text, as it is written and with its escapes undone."""
+        told = tuple(patterns)
+        found = [
+            Span(start, end, one.rule.kind, text[start:end]) for one in told for start, end in one.spans(text)
+        ]
+        view = escapes.read(text)
+        if view:
+            for one in told:
+                for first, last in one.spans(view.text):
+                    start, end = view.place(first), view.place(last)
+                    if start < end and not MASK.search(text, start, end):
+                        found.append(Span(start, end, one.rule.kind, view.text[first:last], unescaped=True))
+        return found
+
+    def _value(self, value: Any, active: Patterns, depth: int) -> Any:
+        kind = type(value)
+        if kind is str:
+            return self._text(value, active, 0)
+        if value is None or kind is bool:
+            return value
+        if kind is int or kind is float:
+            return self._number(_written(value), active) or value if active else value
+        if isinstance(value, dict):
+            return self._mapping(value, active, depth + 1) if depth < DEEPEST else value
+        if isinstance(value, list | tuple):
+            return [self._value(one, active, depth + 1) for one in value] if depth < DEEPEST else value
+        return self._value(as_json(value), active, depth)
+
+    def _mapping(self, value: Mapping[Any, Any], active: Patterns, depth: int) -> dict[Any, Any]:
+        named = next(filter(None, (self.rules.at(value.get(key)) for key in names.NAMING)), ())
+        masked: dict[Any, Any] = {}
+        for key, one in value.items():
+            name = self._running(key, self.rules.anywhere) if isinstance(key, str) else key
+            if name in masked:
+                name = free_name(name, masked)
+            own = self.rules.at(key)
+            if named and isinstance(key, str) and key.lower() in names.NAMED:
+                own = (*own, *named)
+            masked[name] = self._value(one, (*active, *own), depth)
+        return masked
+
+    def _text(self, text: str, active: Patterns, depth: int) -> str:
+        whole = next((one for one in active if one.is_whole), None)
+        if whole:
+            return self._whole(text, whole)
+        if depth < DEEPEST_TEXT and may_be_json(text):
+            document = _Document(self, active, depth)
+            if document.read(text):
+                rest = text[document.stop :]
+                return document.edited(text) + self._running(rest, (*self.rules.anywhere, *active))
+        return self._running(text, (*self.rules.anywhere, *active))
+
+    def _whole(self, text: str, pattern: Pattern) -> str:
+        value = text.strip()
+        if not value or value == TOO_DEEP or not MASK.sub("", value).strip():
+            return text
+        # What is told apart in it is tagged, so that it can be found.
+        self._tag((span.kind, span.normal, span.also) for span in self._built_in(text))
+        return spell(self._tag([(pattern.rule.kind, value, ())]))
+
+    def _number(self, written: str, active: Patterns) -> str:
+        """The text that masks a number; empty where it need not be masked."""
+        masked = self._text(written, active, DEEPEST_TEXT)
+        return "" if masked == written else masked
+
+    def _running(self, text: str, patterns: Patterns) -> str:
+        found = self.spans(text, patterns) if text else []
+        if not found:
+            return text
+        parts: list[str] = []
+        end = 0
+        for cover in covers((*found, *self._built_in(text))):
+            inside = [span for span in found if cover.start <= span.start and span.end <= cover.end]
+            if not inside:
+                continue
+            parts += text[end : cover.start], spell(self._tag_cover(cover, inside))
+            end = cover.end
+        return "".join(parts) + text[end:]
+
+    def _built_in(self, text: str) -> list[Span]:
+        return [span for span in detection.spans_in(text) if span.kind not in self.off]
+
+    def _tag_cover(self, cover: Cover, inside: Sequence[Span]) -> SubjectTag:
+        self._tag((span.kind, span.normal, span.also) for span in (*inside, *cover.spans))
+        return tag_of(self.key, cover.named.kind, cover.named.normal)
+
+    def _tag(self, found: Iterable[tuple[str, str, tuple[str, ...]]]) -> SubjectTag:
+        """Note the tags of what was found; answers the last one."""
+        tag = SubjectTag("", "")
+        for kind, normal, also in found:
+            for reading in (*also, normal):
+                tag = tag_of(self.key, kind, reading)
+                self.tags.add(tag)
+        return tag
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Every text of a payload; whether a rule names one of its fields, and whether it holds JSON with escapes."""
+
+    rules: Custom
+    texts: list[str] = field(default_factory=list)
+    is_named: bool = False
+    is_nested: bool = False
+
+    def gather(self, value: Any, depth: int) -> None:
+        """Look at one value and what is in it."""
+        kind = type(value)
+        if kind is str:
+            self._text(value)
+        elif value is None or kind is bool or kind is int or kind is float or depth > DEEPEST:
+            return
+        elif isinstance(value, dict):
+            named = any(self.rules.at(value.get(key)) for key in names.NAMING) if self.rules.under else False
+            for key, one in value.items():
+                if isinstance(key, str):
+                    self._text(key)
+                    self.is_named = self.is_named or named or bool(self.rules.at(key))
+                self.gather(one, depth + 1)
+        elif isinstance(value, list | tuple):
+            for one in value:
+                self.gather(one, depth + 1)
+        else:
+            self._text(str(as_json(value)))
+
+    def _text(self, text: str) -> None:
+        self.texts.append(text)
+        if may_be_json(text):
+            self.is_nested = self.is_nested or bool(self.rules.under) or "\\" in text
+        view = escapes.read(text)
+        if view:
+            self.texts.append(view.text)
+
+
+@dataclass(slots=True)
+class _Document:
+    """JSON in a text, as far as it is JSON: its strings and numbers are masked where they stand."""
+
+    walk: CustomWalk
+    active: Patterns
+    depth: int
+    stop: int = 0
+    _fields: int = 0
+    _edits: list[tuple[int, int, str]] = field(default_factory=list)
+    # Of each open bracket: whether it is an object, and the rules for what is in it.
+    _open: list[tuple[bool, Patterns]] = field(default_factory=list)
+
+    def read(self, text: str) -> bool:
+        """Whether the text is a document, or the beginning of one; notes what changes and where it stops."""
+        pending = self.active
+        while match := _TOKEN.match(text, self.stop):
+            kind = match.lastindex
+            if kind == _KEY and not (self._open and self._open[-1][0]):
+                break
+            if kind == _KEY:
+                pending = self._key(match)
+            elif kind == _BRACKET:
+                if not self._bracket(match[3], pending):
+                    break
+                pending = self._inside()
+            elif kind in (_STRING, _NUMBER):
+                self._leaf(match, pending)
+                pending = self._inside()
+            self.stop = match.end()
+        whole = not self._open and not text[self.stop :].strip()
+        return whole or self._fields > 0
+
+    def edited(self, text: str) -> str:
+        """The text up to where it stops to be JSON."""
+        parts: list[str] = []
+        end = 0
+        for start, stop, written in self._edits:
+            parts += text[end:start], written
+            end = stop
+        return "".join((*parts, text[end : self.stop]))
+
+    def _inside(self) -> Patterns:
+        return self._open[-1][1] if self._open else self.active
+
+    def _bracket(self, bracket: str, pending: Patterns) -> bool:
+        if bracket in "{[":
+            self._open.append((bracket == "{", pending))
+        elif self._open:
+            self._open.pop()
+        else:
+            return False
+        return True
+
+    def _key(self, match: re.Match[str]) -> Patterns:
+        self._fields += 1
+        name = _decoded(match[1])
+        self._edit(match, name, self.walk._running(name, self.walk.rules.anywhere))
+        return (*self._inside(), *self.walk.rules.at(name))
+
+    def _leaf(self, match: re.Match[str], active: Patterns) -> None:
+        if match[1] is not None:
+            text = _decoded(match[1])
+            self._edit(match, text, self.walk._text(text, active, self.depth + 1))
+        elif active and (masked := self.walk._number(match[4], active)):
+            self._edits.append((*match.span(4), encode(masked)))
+
+    def _edit(self, match: re.Match[str], text: str, masked: str) -> None:
+        if masked != text:
+            self._edits.append((match.start(1) - 1, match.end(1) + 1, encode(masked)))
+
+
+def _decoded(written: str) -> str:
+    if "\\" not in written:
+        return written
+    try:
+        return str(json.loads(f'"{written}"', strict=False))
+    except ValueError:
+        return written
+
+
+def _written(number: float) -> str:
+    """A number as JSON writes it."""
+    try:
+        return str(number)
+    except ValueError:  # more digits than Python writes
+        return hex(int(number))
