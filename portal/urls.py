@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
+from portal.protocols import otlp
 from portal.views import (
     accounts,
     agents,
@@ -129,6 +130,8 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("v1/traces", otlp.otlp_traces, name="api-otlp-traces"),
+    path("v1/logs", otlp.otlp_logs, name="api-otlp-logs"),
     path("api/v1/", include("portal.api.urls")),
 ]
 

@@ -9,13 +9,14 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from portal import bodies, logs
+from portal.protocols import statuses
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 
 # What is published is large, a batch of calls less so; nothing else that is sent is long.
 PUBLISHED = ("/publish/", "/api/v1/publish")
-REPORTED = ("/api/v1/traces",)
+REPORTED = ("/api/v1/traces", *statuses.PATHS)
 
 
 def find_limit(path: str) -> int:
@@ -36,4 +37,4 @@ def find_folder() -> str:
 
 # Django is there now, and the server has set up its own lines.
 logs.mask_handlers("_granian")
-application = bodies.bound(get_wsgi_application(), limit=find_limit, folder=find_folder)
+application = statuses.translate(bodies.bound(get_wsgi_application(), limit=find_limit, folder=find_folder))

@@ -334,6 +334,8 @@ API: tuple[Row, ...] = (
     Row("api-skill-restore", TEAM + DECIDE, "POST", "skill", data={"environments": ["development"]}),
     Row("api-trace-list", EVERYONE, note="of calls that the user may read"),
     Row("api-trace-list", "", "POST", data={"calls": []}, agent=202, note="with no calls"),
+    Row("api-otlp-traces", "", "POST", data={"resourceSpans": []}, agent=200, note="with no spans"),
+    Row("api-otlp-logs", "", "POST", data={"resourceLogs": []}, agent=200, note="with no records"),
     Row("api-trace-detail", "pql", kwargs={"trace_id": "trace-open"}, refused=404),
     Row("api-trace-detail", "pql", kwargs={"trace_id": "trace-shut"}, refused=404),
     Row("api-token-list", EVERYONE),
