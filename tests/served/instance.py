@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,36 +49,53 @@ class Instance:
 
 
 @contextmanager
-def serve_instance(folder: Path, **settings: str) -> Iterator[Instance]:
-    """Start an instance in `folder`, on a database of its own where DATABASE_URL is PostgreSQL's.
-
-    `settings` are variables of its environment.
-    """
+def serve_instance(folder: Path) -> Iterator[Instance]:
+    """Start an instance in `folder`, on a database of its own where DATABASE_URL is PostgreSQL's."""
     with _own_database() as database:
         port = find_port()
-        told = {**os.environ, **database, "VAR_DIR": str(folder / "var"), "RATE_LIMIT": "0", **settings}
+        told = {**os.environ, **database, "VAR_DIR": str(folder / "var"), "RATE_LIMIT": "0"}
         instance = Instance(f"http://127.0.0.1:{port}", told)
         instance.manage("migrate", "--verbosity", "0")
         instance.manage("sample_data")
-        log = folder / "log"
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port)],
-                env=told | {"PYTHONUNBUFFERED": "1"},
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-            )
-        try:
-            deadline = time.monotonic() + SECONDS
-            while "is ready at" not in log.read_text():
-                assert process.poll() is None, log.read_text()[-4000:]
-                assert time.monotonic() < deadline, log.read_text()[-4000:]
-                time.sleep(0.1)
+        with _served("--port", str(port), told=told, log=folder / "log"):
             yield instance
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(timeout=60)
+
+
+@contextmanager
+def serve_web(folder: Path, database: str, **settings: str) -> Iterator[str]:
+    """Start a web server without worker over the database; answers its address. Fails where it logs a traceback.
+
+    `settings` are further variables of its environment.
+    """
+    folder.mkdir()
+    port, log = find_port(), folder / "log"
+    own = {"DATABASE_URL": database, "REDIS_URL": "", "VAR_DIR": str(folder), "RATE_LIMIT": "0", **settings}
+    with _served("--no-worker", "--port", str(port), told=os.environ | own, log=log):
+        yield f"http://127.0.0.1:{port}"
+    assert "Traceback" not in log.read_text(), log.read_text()[-4000:]
+
+
+@contextmanager
+def _served(*words: str, told: Mapping[str, str], log: Path) -> Iterator[None]:
+    """`manage.py serve` with these words, ready."""
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "manage.py"), "serve", *words],
+            env={**told, "PYTHONUNBUFFERED": "1"},
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + SECONDS
+        while "is ready at" not in log.read_text():
+            assert process.poll() is None, log.read_text()[-4000:]
+            assert time.monotonic() < deadline, log.read_text()[-4000:]
+            time.sleep(0.1)
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
 
 
 @contextmanager

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +18,7 @@ from catalog.models import Release, State
 from governance import rollouts
 from tests import cast as crew
 from tests import make
-from tests.portal.ports import find_port
-from tests.served.instance import ROOT, SECONDS
+from tests.served.instance import serve_web
 
 pytestmark = pytest.mark.slow
 # What agents are promised (spec 4.3, 4.5): a second for the token or agent, a second for the revision.
@@ -37,39 +32,6 @@ def servers(shared_database: str, tmp_path: Path) -> Iterator[list[str]]:
     """The addresses of two web servers without worker, each with a folder of its own."""
     with ExitStack() as stack:
         yield [stack.enter_context(serve_web(tmp_path / name, shared_database)) for name in ("one", "two")]
-
-
-@contextmanager
-def serve_web(folder: Path, database: str) -> Iterator[str]:
-    """`manage.py serve --no-worker` over the database."""
-    folder.mkdir()
-    port, log = find_port(), folder / "log"
-    environ = os.environ | {
-        "DATABASE_URL": database,
-        "REDIS_URL": "",
-        "VAR_DIR": str(folder),
-        "RATE_LIMIT": "0",
-        "PYTHONUNBUFFERED": "1",
-    }
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, str(ROOT / "manage.py"), "serve", "--no-worker", "--port", str(port)],
-            env=environ,
-            stdout=out,
-            stderr=out,
-            start_new_session=True,
-        )
-        try:
-            deadline = time.monotonic() + SECONDS
-            while "is ready at" not in log.read_text():
-                assert process.poll() is None, log.read_text()[-4000:]
-                assert time.monotonic() < deadline, log.read_text()[-4000:]
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(timeout=60)
-    assert "Traceback" not in log.read_text(), log.read_text()[-4000:]
 
 
 def ask(server: str, secret: str) -> str:
