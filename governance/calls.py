@@ -15,6 +15,8 @@ from governance.models.traces import Kind, Outcome, Stage
 LONGEST_MS = 10 * 365 * 24 * 60 * 60 * 1000
 MOST_TOKENS = 10**12
 FURTHEST_AHEAD = timedelta(days=1)
+# `values` of an enumeration is made anew each time.
+_OUTCOMES, _STAGES, _KINDS = Outcome.values, Stage.values, Kind.values
 STAGES_WITHOUT_SKILL = {Stage.INTENT, Stage.SELECTION}
 
 
@@ -76,8 +78,8 @@ def read_call(raw: object, *, now: datetime) -> Reported:
     call_id = _text(raw, "call_id", 200)
     if not call_id:
         raise BadCall("call-id-missing", "call_id is missing; give each call an id of its own.")
-    outcome = _choice(raw, "outcome", Outcome.values)
-    stage = _choice(raw, "failed_stage", Stage.values, default="")
+    outcome = _choice(raw, "outcome", _OUTCOMES)
+    stage = _choice(raw, "failed_stage", _STAGES, default="")
     if not outcome:
         raise BadCall("outcome-missing", "outcome is missing; give ok or error.")
     if stage and outcome == Outcome.OK:
@@ -94,7 +96,7 @@ def read_call(raw: object, *, now: datetime) -> Reported:
         "session_id": _text(raw, "session_id", 200),
         "skill_text": skill,
         "version_text": _text(raw, "version", 255),
-        "kind": _choice(raw, "kind", Kind.values, default=Kind.CALLED),
+        "kind": _choice(raw, "kind", _KINDS, default=Kind.CALLED),
         "attempt": _number(raw, "attempt", 1, 1_000_000) or 1,
         "fallback_for": _text(raw, "fallback_for", 200),
         "replanned": bool(_switch(raw, "replanned")),

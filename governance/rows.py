@@ -13,7 +13,7 @@ from django.db import models
 
 from governance.bulk import Row
 from governance.calls import Reported
-from governance.masking import Masker, SubjectTag
+from governance.masking import Masked, Masker, SubjectTag
 from governance.models import Call, CallDetail, ContextSpan
 from governance.models import SubjectTag as TagRow
 from governance.models.traces import Outcome
@@ -39,6 +39,7 @@ CALL_COLUMNS = _columns(Call)
 DETAIL_COLUMNS = _columns(CallDetail)
 SPAN_COLUMNS = _columns(ContextSpan)
 TAG_COLUMNS = _columns(TagRow, without=("id",))
+_OK, _ERROR = Outcome.OK.value, Outcome.ERROR.value
 _CALL_LENGTHS, _SPAN_LENGTHS = _lengths(Call), _lengths(ContextSpan)
 
 
@@ -92,12 +93,15 @@ class MaskedSpan:
         return [(None, pk, tag.hash, key_id, tag.kind) for tag in self.tags]
 
 
-def mask_call(one: Reported, masker: Masker) -> MaskedCall:
-    """Both halves of a call, masked: the ids too, for nobody knows what an agent takes for an id."""
-    texts = {name: value for name, value in one.row.items() if type(value) is str}
-    result = masker.mask({"row": texts, "detail": one.detail})
-    row = {**one.row, **_cut(result.value["row"], _CALL_LENGTHS)}
-    payloads = result.value["detail"]
+def mask_calls(calls: Sequence[Reported], masker: Masker) -> list[MaskedCall]:
+    """Both halves of each call, masked: the ids too, for nobody knows what an agent takes for an id."""
+    texts = [{name: value for name, value in one.row.items() if type(value) is str} for one in calls]
+    payloads = [{"row": row, "detail": one.detail} for row, one in zip(texts, calls, strict=True)]
+    return [_call(one, found) for one, found in zip(calls, masker.mask_each(payloads), strict=True)]
+
+
+def _call(one: Reported, found: Masked) -> MaskedCall:
+    payloads = found.value["detail"]
     detail = {
         "user_intent": _clean(payloads["user_intent"]),
         "candidates": json_text(payloads["candidates"]),
@@ -106,22 +110,36 @@ def mask_call(one: Reported, masker: Masker) -> MaskedCall:
         "output": json_text(payloads["output"]),
         "spans": json_text(payloads["spans"]),
     }
-    return MaskedCall(row, detail, result.tags)
+    return MaskedCall({**one.row, **_cut(found.value["row"], _CALL_LENGTHS)}, detail, found.tags)
 
 
-def mask_span(one: Span, masker: Masker) -> MaskedSpan:
-    """A span of context, masked."""
-    texts = {"trace_id": one.trace_id, "span_id": one.span_id, "parent_id": one.parent_id, "name": one.name}
-    result = masker.mask({"row": texts, "attributes": one.attributes})
-    attributes = json_text(result.value["attributes"]) or "{}"
+def mask_spans(spans: Sequence[Span], masker: Masker) -> list[MaskedSpan]:
+    """The spans of context, masked."""
+    payloads = [
+        {
+            "row": {
+                "trace_id": one.trace_id,
+                "span_id": one.span_id,
+                "parent_id": one.parent_id,
+                "name": one.name,
+            },
+            "attributes": one.attributes,
+        }
+        for one in spans
+    ]
+    return [_span(one, found) for one, found in zip(spans, masker.mask_each(payloads), strict=True)]
+
+
+def _span(one: Span, found: Masked) -> MaskedSpan:
+    attributes = json_text(found.value["attributes"]) or "{}"
     row = {
-        **_cut(result.value["row"], _SPAN_LENGTHS),
-        "outcome": (Outcome.ERROR if one.failed else Outcome.OK).value,
+        **_cut(found.value["row"], _SPAN_LENGTHS),
+        "outcome": _ERROR if one.failed else _OK,
         "started_at": one.started_at,
         "duration_ms": one.duration_ms,
         "attributes": attributes if len(attributes) <= LONGEST_ATTRIBUTES else CUT,
     }
-    return MaskedSpan(row, result.tags)
+    return MaskedSpan(row, found.tags)
 
 
 def json_text(value: object) -> str | None:

@@ -22,7 +22,7 @@ from governance.masks import masker
 from governance.models import Call, ContextSpan
 from governance.models.traces import Source
 from governance.otlp import Span
-from governance.rows import mask_call, mask_span
+from governance.rows import mask_calls, mask_spans
 from governance.store import Batch, store
 
 log = logging.getLogger(__name__)
@@ -86,8 +86,9 @@ def ingest(
         return Ingested(0, 0, ())
     own = masker()
     with _turn():
-        masked = {call.name: call for call in (mask_call(one, own) for one in reversed(reported))}
-        context = {span.name: span for span in (mask_span(one, own) for one in reversed(spans))}
+        # Of calls with one id the first stays.
+        masked = {call.name: call for call in reversed(mask_calls(reported, own))}
+        context = {span.name: span for span in reversed(mask_spans(spans, own))}
         stored = store(
             Batch(
                 agent_id=agent_id,
