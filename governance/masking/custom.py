@@ -78,7 +78,7 @@ class Pattern:
         return self._found is None
 
     def may_be_in(self, lines: bytes) -> bool:
-        """Whether it may match one of several texts, which `as_lines` has joined."""
+        """Whether it may match one of several texts, which are the lines of one in UTF-8."""
         return self._lines is None or self._lines.search(lines) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -131,11 +131,6 @@ def check_rule(rule: Rule) -> None:
 def fold(name: str) -> str:
     """A name of a field however its words are joined: `employee_id`, `Employee-ID` and `employeeId` are the same."""
     return _JOINTS.sub("", name).casefold()
-
-
-def as_lines(texts: Sequence[str]) -> bytes:
-    """Several texts as the lines of one, to ask at once whether a pattern is in any of them."""
-    return "\n".join(texts).encode("utf-8", "replace")
 
 
 def _check_fields(fields: Sequence[str]) -> None:

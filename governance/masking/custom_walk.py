@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from governance.masking import detection, escapes, names
-from governance.masking.custom import Pattern, Rule, as_lines, compile_rule, fold
+from governance.masking.custom import Pattern, Rule, compile_rule, fold
 from governance.masking.json_text import encode, may_be_json
 from governance.masking.masks import MASK, SubjectTag, spell, tag_of
 from governance.masking.spans import Cover, Span, covers
@@ -29,6 +29,7 @@ _TOKEN = re.compile(
 )
 _STRING, _KEY, _BRACKET, _NUMBER = range(1, 5)
 _LONGEST_NAME = 200
+_BARE = frozenset((bool, int, float))
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,13 @@ class CustomWalk:
     rules: Custom
     off: frozenset[str] = frozenset()
     tags: set[SubjectTag] = field(default_factory=set)
+    # The names of fields and many values come again and again.
+    _known: dict[str, str] = field(default_factory=dict)
 
     def masked(self, value: Any) -> Any:
         """The value with what the rules find masked; the very same value where they find nothing."""
-        gathered = _Gathered(self.rules)
-        gathered.gather(value, 0)
-        if not gathered.is_named and not gathered.is_nested:
-            lines = as_lines(gathered.texts)
-            if not any(pattern.may_be_in(lines) for pattern in self.rules.anywhere):
-                return value
+        if not _may_apply(self.rules, value):
+            return value
         return self._value(value, (), 0)
 
     def spans(self, text: str, patterns: Iterable[Pattern]) -> list[Span]:
@@ -135,8 +134,8 @@ class CustomWalk:
             document = _Document(self, active, depth)
             if document.read(text):
                 rest = text[document.stop :]
-                return document.edited(text) + self._running(rest, (*self.rules.anywhere, *active))
-        return self._running(text, (*self.rules.anywhere, *active))
+                return document.edited(text) + self._running(rest, self._with(active))
+        return self._running(text, self._with(active))
 
     def _whole(self, text: str, pattern: Pattern) -> str:
         value = text.strip()
@@ -152,6 +151,13 @@ class CustomWalk:
         return "" if masked == written else masked
 
     def _running(self, text: str, patterns: Patterns) -> str:
+        if patterns is not self.rules.anywhere:
+            return self._searched(text, patterns)
+        if (masked := self._known.get(text)) is None:
+            masked = self._known[text] = self._searched(text, patterns)
+        return masked
+
+    def _searched(self, text: str, patterns: Patterns) -> str:
         found = self.spans(text, patterns) if text else []
         if not found:
             return text
@@ -164,6 +170,9 @@ class CustomWalk:
             parts += text[end : cover.start], spell(self._tag_cover(cover, inside))
             end = cover.end
         return "".join(parts) + text[end:]
+
+    def _with(self, active: Patterns) -> Patterns:
+        return (*self.rules.anywhere, *active) if active else self.rules.anywhere
 
     def _built_in(self, text: str) -> list[Span]:
         return [span for span in detection.spans_in(text) if span.kind not in self.off]
@@ -182,42 +191,55 @@ class CustomWalk:
         return tag
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """Every text of a payload; whether a rule names one of its fields, and whether it holds JSON with escapes."""
+def _may_apply(rules: Custom, value: Any) -> bool:
+    """Whether a rule may find something in a payload: all its texts are asked together."""
+    fields: set[str] = set()
+    texts: list[str] = []
+    _gather(value, fields, texts, 0)
+    told = "\n".join((*fields, *texts))
+    if rules.under and _names_a_field(rules, fields, texts, told):
+        return True
+    # What is escaped twice may read otherwise than its view does.
+    if "\\u" in told:
+        return True
+    if escapes.are_in(told):
+        views = (escapes.read(text) for text in (*fields, *texts))
+        told = "\n".join((told, *(view.text for view in views if view)))
+    lines = told.encode("utf-8", "replace")
+    return any(pattern.may_be_in(lines) for pattern in rules.anywhere)
 
-    rules: Custom
-    texts: list[str] = field(default_factory=list)
-    is_named: bool = False
-    is_nested: bool = False
 
-    def gather(self, value: Any, depth: int) -> None:
-        """Look at one value and what is in it."""
-        kind = type(value)
-        if kind is str:
-            self._text(value)
-        elif value is None or kind is bool or kind is int or kind is float or depth > DEEPEST:
-            return
-        elif isinstance(value, dict):
-            named = any(self.rules.at(value.get(key)) for key in names.NAMING) if self.rules.under else False
-            for key, one in value.items():
-                if isinstance(key, str):
-                    self._text(key)
-                    self.is_named = self.is_named or named or bool(self.rules.at(key))
-                self.gather(one, depth + 1)
-        elif isinstance(value, list | tuple):
-            for one in value:
-                self.gather(one, depth + 1)
-        else:
-            self._text(str(as_json(value)))
+def _names_a_field(rules: Custom, fields: set[str], texts: Sequence[str], told: str) -> bool:
+    """Whether a name that rules are for is one of the fields, is told by one (`{"name": …}`), or may be in JSON."""
+    if any(map(rules.at, fields)):
+        return True
+    if not fields.isdisjoint(names.NAMING) and any(map(rules.at, texts)):
+        return True
+    return ("{" in told or "[" in told) and any(map(may_be_json, texts))
 
-    def _text(self, text: str) -> None:
-        self.texts.append(text)
-        if may_be_json(text):
-            self.is_nested = self.is_nested or bool(self.rules.under) or "\\" in text
-        view = escapes.read(text)
-        if view:
-            self.texts.append(view.text)
+
+def _gather(value: Any, fields: set[str], texts: list[str], depth: int) -> None:
+    """Add the names of fields and the texts of a payload."""
+    kind = type(value)
+    if kind is str:
+        texts.append(value)
+    elif value is None or kind in _BARE or depth > DEEPEST:
+        return
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            if type(key) is str:
+                fields.add(key)
+            # To ask here saves a call for most values.
+            kind = type(one)
+            if kind is str:
+                texts.append(one)
+            elif one is not None and kind not in _BARE:
+                _gather(one, fields, texts, depth + 1)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            _gather(one, fields, texts, depth + 1)
+    else:
+        texts.append(str(as_json(value)))
 
 
 @dataclass(slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from governance.masking import names
 from governance.masking.cards import is_card
@@ -40,13 +39,13 @@ class Masker:
         """
         if self.custom is None:
             return Walk(self.key, self.off).masked(value, names.PLAIN)
-        return self._masked_by_both(value, self.custom)
+        return self._by_both([value], self.custom)[0]
 
     def mask_each(self, values: Sequence[object]) -> list[Masked]:
         """Mask each by itself, as `mask` does; many at once take less time than one after the other."""
         if self.custom is None:
             return Walk(self.key, self.off).masked_each(values, names.PLAIN)
-        return [self._masked_by_both(value, self.custom) for value in values]
+        return self._by_both(values, self.custom)
 
     def mask_text(self, text: str) -> Masked:
         """Mask a text; where it is JSON, or holds JSON in its strings, it is read as JSON."""
@@ -67,20 +66,25 @@ class Masker:
             tags.update(self._tags_by_name(value, self.custom))
         return sorted(tags, key=lambda tag: (tag.kind, tag.hash))
 
-    def _masked_by_both(self, value: Any, custom: Custom) -> Masked:
-        """By the instance's rules and the built-in ones in turn, until neither finds anything that the other left."""
-        tags: set[SubjectTag] = set()
-        for turn in range(_TURNS):
-            walk = CustomWalk(self.key, custom, self.off)
-            value = walk.masked(value)
-            if turn and not walk.tags:
-                break
-            done = Walk(self.key, self.off).masked(value, names.PLAIN)
-            value = done.value
-            tags |= walk.tags | done.tags
-            if not walk.tags and not done.tags:
-                break
-        return Masked(value, frozenset(tags))
+    def _by_both(self, values: Sequence[object], custom: Custom, turns: int = _TURNS) -> list[Masked]:
+        """By the instance's rules and the built-in ones in turn, until neither finds what the other left."""
+        own = [self._by_custom(value, custom) for value in values]
+        done = Walk(self.key, self.off).masked_each([one.value for one in own], names.PLAIN)
+        found = []
+        for first, second in zip(own, done, strict=True):
+            tags = first.tags | second.tags
+            left = self._by_custom(second.value, custom) if tags and turns > 1 else None
+            if left and left.tags:
+                again = self._by_both([left.value], custom, turns - 1)[0]
+                found.append(Masked(again.value, tags | left.tags | again.tags))
+            else:
+                found.append(Masked(second.value, tags))
+        return found
+
+    def _by_custom(self, value: object, custom: Custom) -> Masked:
+        walk = CustomWalk(self.key, custom, self.off)
+        masked = walk.masked(value)
+        return Masked(masked, frozenset(walk.tags))
 
     def _tags_by_name(self, value: str, custom: Custom) -> frozenset[SubjectTag]:
         """The tags by rules that look at some fields only, as if the value stood in each of them."""
