@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from governance.models.traces import Source
+from governance.otlp.records import record_id
 from portal.samples.bench_payloads import Attributes, Payload
 
 DAYS = 90
@@ -176,7 +177,7 @@ class Drawer:
         [lane] = random.choices(self.lanes, cum_weights=self.busy)
         otlp = lane.source == Source.OTLP
         trace_id = f"{random.getrandbits(128):032x}" if otlp else f"trace-{random.getrandbits(64):016x}"
-        root = f"{random.getrandbits(64):016x}" if otlp else ""
+        root = self.new_id(trace_id) if otlp else ""
         run = _Run(self, lane, trace_id, self._session(lane), root, at)
         for n in range(length):
             run.call(left=length - n - 1)
@@ -190,6 +191,10 @@ class Drawer:
             task = f"task-{random.getrandbits(64):016x}"
             trace.task = (task, not failed and random.random() < 0.95, int(failed))
         return trace
+
+    def new_id(self, trace_id: str) -> str:
+        """The id of a span, or of a call that was reported as one."""
+        return record_id(trace_id, f"{self.random.getrandbits(64):016x}")
 
     def _session(self, lane: Lane) -> str:
         """Of one to three traces of an agent one after another."""
@@ -208,7 +213,7 @@ class Drawer:
         spans = [Span((run.trace_id, run.root, ""), begun, whole, around)]
         for _ in range(random.randint(1, 3)):
             start = random.randrange(whole)
-            ids = (run.trace_id, f"{random.getrandbits(64):016x}", run.root)
+            ids = (run.trace_id, self.new_id(run.trace_id), run.root)
             took = random.randint(1, whole - start)
             spans.append(Span(ids, begun + timedelta(milliseconds=start), took, random.choice(told)))
         return spans
@@ -240,7 +245,7 @@ class _Run:
         known, offer, text, number = self._named(skill, nameless)
         took = self._duration(skill, code) if called else 0 if self._logs else random.randint(5, 90)
         payload = random.choice(self.drawer.payloads[skill.topic])
-        call_id = f"{random.getrandbits(64):016x}" if self.root else f"call-{random.getrandbits(64):016x}"
+        call_id = self.drawer.new_id(self.trace_id) if self.root else f"call-{random.getrandbits(64):016x}"
         tokens = max(1, int(skill.tokens * random.uniform(0.6, 1.6))) if called else None
         row = (
             self.lane.agent_id, self.lane.environment_id, self.lane.source.value, call_id, self.trace_id,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -11,34 +10,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from governance.models import Call, CallDetail
-from governance.traces import readable_calls
+from governance.traces import readable_calls, readable_spans
 from portal import access
 from portal.access import NotFound
 from portal.forms.traces import TraceFilter
 from portal.fragments import render_part
 from portal.shell import shell_of
-from portal.strips import Step, strip_of
+from portal.strips import strip_of
+from portal.trace_page import Row, lines_of, row_of
 from portal.tracing import Asked, filter_calls, page_of, trace_id_of
-from portal.waterfall import Bar, draw
 
 MOST_CALLS = 100
+MOST_SPANS = 200
 FILTERS = tuple(TraceFilter.base_fields)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A call with its strip of stages and, on its own page, its payloads and its spans."""
-
-    call: Call
-    strip: tuple[Step, ...]
-    detail: CallDetail | None = None
-    spans: tuple[Bar, ...] = ()
-
-    @property
-    def failed(self) -> Step | None:
-        """The stage that failed, where it was said."""
-        return next((step for step in self.strip if step.state in {"fail", "denied"}), None)
 
 
 @require_safe
@@ -70,25 +54,29 @@ def trace_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def trace_detail(request: HttpRequest, trace_id: str) -> HttpResponse:
-    """The calls of one trace, in their order; one that the user may not read is not there."""
-    stored = trace_id_of(trace_id)
+    """The calls of one trace and what is around them; one that the user may not read is not there."""
+    stored, powers = trace_id_of(trace_id), access.powers(request)
     calls = (
-        readable_calls(access.powers(request))
+        readable_calls(powers)
         .filter(trace_id=stored)
         .select_related("agent", "environment", "skill", "version", "detail", "release")
         .order_by("started_at", "pk")[: MOST_CALLS + 1]
     )
-    rows = [_row(call) for call in calls]
+    rows = [row_of(call) for call in calls]
     if not rows:
         raise NotFound(_("There is no such trace"))
-    context = {"trace_id": stored, "rows": rows[:MOST_CALLS], "more": len(rows) > MOST_CALLS}
+    spans = list(
+        readable_spans(powers).filter(trace_id=stored).order_by("started_at", "pk")[: MOST_SPANS + 1]
+    )
+    context = {
+        "trace_id": stored,
+        "rows": rows[:MOST_CALLS],
+        "more": len(rows) > MOST_CALLS,
+        "lines": lines_of(rows[:MOST_CALLS], spans[:MOST_SPANS]),
+        "span_count": len(spans[:MOST_SPANS]),
+        "more_spans": len(spans) > MOST_SPANS,
+    }
     return render(request, "traces/trace_detail.html", context)
-
-
-def _row(call: Call) -> Row:
-    detail: CallDetail | None = getattr(call, "detail", None)
-    bars = draw(detail.spans, call_ms=call.duration_ms) if detail else ()
-    return Row(call, strip_of(call.kind, call.outcome, call.failed_stage), detail, bars)
 
 
 def _query_of(request: HttpRequest) -> QueryDict:
