@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Q, QuerySet
 
 from catalog.resolution import folder_of
-from governance.masks import stored_id
+from governance.masks import stored_ids
 from governance.models import Call
 
 PAGE_SIZE = 50
@@ -49,18 +49,19 @@ class CallPage:
 
 
 def filter_calls(calls: QuerySet[Call], asked: Asked, *, now: datetime) -> QuerySet[Call]:
-    """The calls that match. What was masked on the way in is found by what it was."""
+    """The calls that match. What was masked on the way in is found by what it was, under former keys too."""
     exact = {
-        "version_text": stored_id("version_text", asked.version),
         "environment__name": asked.environment,
         "agent__name": asked.agent,
         "outcome": asked.outcome,
         "failed_stage": asked.stage,
     }
     calls = calls.filter(**{column: value for column, value in exact.items() if value})
+    if asked.version:
+        calls = calls.filter(version_text__in=stored_ids("version_text", asked.version))
     if asked.skill:
-        named = stored_id("skill_text", asked.skill)
-        calls = calls.filter(Q(skill__folder=folder_of(asked.skill)) | Q(skill=None, skill_text=named))
+        named = stored_ids("skill_text", asked.skill)
+        calls = calls.filter(Q(skill__folder=folder_of(asked.skill)) | Q(skill=None, skill_text__in=named))
     if asked.text:
         calls = _search(calls, asked.text)
     since = asked.since
@@ -75,10 +76,11 @@ def filter_calls(calls: QuerySet[Call], asked: Asked, *, now: datetime) -> Query
 
 def _search(calls: QuerySet[Call], text: str) -> QuerySet[Call]:
     """By the trace's id, or a part of the skill, the error or the intent."""
-    found = Q(trace_id=trace_id_of(text))
+    found = Q(trace_id__in=trace_ids_of(text))
     for column in ("skill_text", "error_code", "user_intent"):
         path = "detail__user_intent" if column == "user_intent" else column
-        found |= Q(**{f"{path}__icontains": stored_id(column, text)})
+        for stored in stored_ids(column, text):
+            found |= Q(**{f"{path}__icontains": stored})
     return calls.filter(found)
 
 
@@ -108,9 +110,9 @@ def page_of(calls: QuerySet[Call], *, before: str = "", after: str = "", size: i
     )
 
 
-def trace_id_of(text: str) -> str:
-    """A trace id as it is stored."""
-    return stored_id("trace_id", text)
+def trace_ids_of(text: str) -> list[str]:
+    """A trace id as it is stored under each key that the instance knows: mostly one."""
+    return stored_ids("trace_id", text)
 
 
 def _write(rows: list[Call]) -> str:

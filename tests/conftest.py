@@ -10,6 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from catalog import resolution, tokens
+from governance import masks
 from tests.chromium import browser
 
 __all__ = ["browser", "clean_process"]
@@ -40,3 +41,4 @@ def clean_process(settings: Settings, tmp_path: Path) -> None:
     }
     resolution.forget_cached()
     tokens.forget_cached()
+    masks.forget_all()

@@ -19,7 +19,7 @@ from portal import access
 from portal.fragments import render_part, wants_part
 from portal.lanes import OPEN
 from portal.listing import Asked, Listing
-from portal.tracing import trace_id_of
+from portal.tracing import trace_ids_of
 
 FEW, MANY = 5, 50
 SHORTEST, SHORTEST_ID = 2, 4
@@ -66,11 +66,12 @@ def _traces(powers: Powers, text: str, most: int) -> list[str]:
     """Ids of traces that begin with the text."""
     if not powers.reads_some_traces or len(text) < SHORTEST_ID or len(text.split()) != 1:
         return []
-    stored = trace_id_of(text)
-    if connection.vendor == "sqlite":
-        # SQLite uses no index for LIKE; it compares by bytes, so that a range is the same.
-        start = Q(trace_id__gte=stored, trace_id__lt=f"{stored}\U0010ffff")
-    else:
-        start = Q(trace_id__startswith=stored)
+    start = Q()
+    for stored in trace_ids_of(text):
+        if connection.vendor == "sqlite":
+            # SQLite uses no index for LIKE; it compares by bytes, so that a range is the same.
+            start |= Q(trace_id__gte=stored, trace_id__lt=f"{stored}\U0010ffff")
+        else:
+            start |= Q(trace_id__startswith=stored)
     ids = readable_calls(powers).filter(start).order_by("trace_id").values_list("trace_id", flat=True)
     return list(ids.distinct()[:most])

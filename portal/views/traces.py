@@ -18,7 +18,7 @@ from portal.fragments import render_part
 from portal.shell import shell_of
 from portal.strips import strip_of
 from portal.trace_page import Row, lines_of, row_of
-from portal.tracing import Asked, filter_calls, page_of, trace_id_of
+from portal.tracing import Asked, filter_calls, page_of, trace_ids_of
 
 MOST_CALLS = 100
 MOST_SPANS = 200
@@ -55,10 +55,10 @@ def trace_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def trace_detail(request: HttpRequest, trace_id: str) -> HttpResponse:
     """The calls of one trace and what is around them; one that the user may not read is not there."""
-    stored, powers = trace_id_of(trace_id), access.powers(request)
+    stored, powers = trace_ids_of(trace_id), access.powers(request)
     calls = (
         readable_calls(powers)
-        .filter(trace_id=stored)
+        .filter(trace_id__in=stored)
         .select_related("agent", "environment", "skill", "version", "detail", "release")
         .order_by("started_at", "pk")[: MOST_CALLS + 1]
     )
@@ -66,10 +66,10 @@ def trace_detail(request: HttpRequest, trace_id: str) -> HttpResponse:
     if not rows:
         raise NotFound(_("There is no such trace"))
     spans = list(
-        readable_spans(powers).filter(trace_id=stored).order_by("started_at", "pk")[: MOST_SPANS + 1]
+        readable_spans(powers).filter(trace_id__in=stored).order_by("started_at", "pk")[: MOST_SPANS + 1]
     )
     context = {
-        "trace_id": stored,
+        "trace_id": stored[0],
         "rows": rows[:MOST_CALLS],
         "more": len(rows) > MOST_CALLS,
         "lines": lines_of(rows[:MOST_CALLS], spans[:MOST_SPANS]),
