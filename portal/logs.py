@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError, ProgrammingError
 from django.http import HttpRequest
 
-from governance.masks import masker
+from governance.masks import masker_at_hand
 
 LONGEST = 500
 MOST_CHAINED = 5
@@ -39,7 +39,7 @@ class Masked(logging.Filter):
         text = record.getMessage()
         if record.exc_info and record.exc_info[1]:
             text = f"{text}\n{told_of(record.exc_info[1])}"
-        record.msg, record.args = masker().mask_text(text).value, None
+        record.msg, record.args = masker_at_hand().mask_text(text).value, None
         record.exc_info = record.exc_text = None
         return True
 
