@@ -13,8 +13,6 @@ from governance.otlp.records import Origin, Sent, Span, record_id
 from governance.otlp.values import MOST_ATTRIBUTES, bounded, first_of, parsed, place_in_time, text_of
 
 OURS = "quartermaster."
-MOST_EVENTS = 32
-MOST_LINKS = 32
 LONGEST_NAME = 300
 LONGEST_INTENT = 20_000
 RESULTS = ("gen_ai.tool.call.result", "tool_response", "output.value", "gcp.vertex.agent.tool_response")
@@ -110,7 +108,7 @@ def _own(span: Sent, duration_ms: int) -> dict[str, Any]:
     kept |= origin_of(span.origin)
     _describe(span, kept)
     if span.links:
-        kept["links"] = span.links[:MOST_LINKS]
+        kept["links"] = span.links
     return {
         "span_id": record_id(span.trace_id, span.span_id),
         "parent_id": "",
@@ -122,7 +120,7 @@ def _own(span: Sent, duration_ms: int) -> dict[str, Any]:
 
 
 def _events(span: Sent, duration_ms: int) -> list[dict[str, Any]]:
-    """Events as spans without a duration, the last ones where there are many: what failed stands at the end."""
+    """Events as spans without a duration."""
     return [
         {
             "span_id": "",
@@ -133,7 +131,7 @@ def _events(span: Sent, duration_ms: int) -> list[dict[str, Any]]:
             "duration_ms": 0,
             "attributes": _bounded(event.attributes),
         }
-        for event in span.events[-MOST_EVENTS:]
+        for event in span.events
     ]
 
 

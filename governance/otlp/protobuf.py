@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -14,67 +14,57 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as SpanMessage
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from governance.otlp.records import (
-    MOST_RECORDS,
     Event,
     Odd,
     Origin,
     Refused,
     Sent,
     SentLog,
-    TooLarge,
     Unreadable,
     check_ids,
 )
-from governance.otlp.values import DEPTH, bytes_as_text
+from governance.otlp.room import Room, check_wire
+from governance.otlp.values import DEPTH, MOST_EVENTS, MOST_LINKS, bytes_as_text
 from governance.storable import TOO_DEEP
+
+Pairs = Sequence[KeyValue]
 
 
 def read_spans(body: bytes) -> Iterator[Sent | Refused]:
     """Every span of an ExportTraceServiceRequest; raises Unreadable, TooLarge."""
+    check_wire(body, "spans")
     try:
         message = ExportTraceServiceRequest.FromString(body)
     except DecodeError as fault:
         raise Unreadable("The body is not an ExportTraceServiceRequest in protobuf.") from fault
-    scopes = [
-        (resource.resource.attributes, scope.scope, scope.spans)
-        for resource in message.resource_spans
-        for scope in resource.scope_spans
-    ]
-    _bound(sum(len(spans) for _, _, spans in scopes), "spans")
-    for attributes, scope, spans in scopes:
-        origin = _origin(attributes, scope)
-        for span in spans:
-            yield _read_span(span, origin)
+    room = Room()
+    for resource in message.resource_spans:
+        for scope in resource.scope_spans:
+            origin = _origin(resource.resource.attributes, scope.scope, room)
+            for span in scope.spans:
+                yield _read_span(span, origin, room)
 
 
 def read_records(body: bytes) -> Iterator[SentLog | Refused]:
     """Every record of an ExportLogsServiceRequest; raises Unreadable, TooLarge."""
+    check_wire(body, "log records")
     try:
         message = ExportLogsServiceRequest.FromString(body)
     except DecodeError as fault:
         raise Unreadable("The body is not an ExportLogsServiceRequest in protobuf.") from fault
-    scopes = [
-        (resource.resource.attributes, scope.scope, scope.log_records)
-        for resource in message.resource_logs
-        for scope in resource.scope_logs
-    ]
-    _bound(sum(len(records) for _, _, records in scopes), "log records")
-    for attributes, scope, records in scopes:
-        origin = _origin(attributes, scope)
-        for record in records:
-            yield _read_record(record, origin)
+    room = Room()
+    for resource in message.resource_logs:
+        for scope in resource.scope_logs:
+            origin = _origin(resource.resource.attributes, scope.scope, room)
+            for record in scope.log_records:
+                yield _read_record(record, origin, room)
 
 
-def _bound(count: int, what: str) -> None:
-    if count > MOST_RECORDS:
-        raise TooLarge(f"A request has at most {MOST_RECORDS} {what}; this one has {count}.")
+def _origin(attributes: Pairs, scope: InstrumentationScope, room: Room) -> Origin:
+    return Origin(_attributes(attributes, room), f"{scope.name} {scope.version}".strip())
 
 
-def _origin(attributes: Iterable[KeyValue], scope: InstrumentationScope) -> Origin:
-    return Origin(_attributes(attributes), f"{scope.name} {scope.version}".strip())
-
-
-def _read_span(span: SpanMessage, origin: Origin) -> Sent | Refused:
+def _read_span(span: SpanMessage, origin: Origin, room: Room) -> Sent | Refused:
     trace_id, span_id, parent_id = span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex()
     try:
         check_ids(trace_id, span_id)
@@ -91,31 +81,35 @@ def _read_span(span: SpanMessage, origin: Origin) -> Sent | Refused:
         span.end_time_unix_nano,
         status.code == Status.STATUS_CODE_ERROR,
         status.message,
-        _attributes(span.attributes),
-        [Event(one.name, one.time_unix_nano, _attributes(one.attributes)) for one in span.events],
-        [f"{one.trace_id.hex()}-{one.span_id.hex()}" for one in span.links],
+        _attributes(span.attributes, room),
+        [
+            Event(one.name, one.time_unix_nano, _attributes(one.attributes, room))
+            for one in span.events[-MOST_EVENTS:]
+        ],
+        [f"{one.trace_id.hex()}-{one.span_id.hex()}" for one in span.links[:MOST_LINKS]],
         origin,
     )
 
 
-def _read_record(record: LogRecord, origin: Origin) -> SentLog:
+def _read_record(record: LogRecord, origin: Origin, room: Room) -> SentLog:
     return SentLog(
         record.trace_id.hex(),
         record.span_id.hex(),
         record.time_unix_nano or record.observed_time_unix_nano,
         record.event_name,
-        _plain(record.body),
-        _attributes(record.attributes),
+        _plain(record.body, room),
+        _attributes(record.attributes, room),
         origin,
     )
 
 
-def _attributes(pairs: Iterable[KeyValue], depth: int = 0) -> dict[str, Any]:
+def _attributes(pairs: Pairs, room: Room, depth: int = 0) -> dict[str, Any]:
     """By their keys; of two with one key the last one holds."""
-    return {pair.key: _plain(pair.value, depth) for pair in pairs}
+    room.take(len(pairs))
+    return {pair.key: _plain(pair.value, room, depth) for pair in pairs}
 
 
-def _plain(value: AnyValue, depth: int = 0) -> Any:
+def _plain(value: AnyValue, room: Room, depth: int = 0) -> Any:
     kind = value.WhichOneof("value")
     if kind == "string_value":
         return value.string_value
@@ -123,10 +117,11 @@ def _plain(value: AnyValue, depth: int = 0) -> Any:
         return None
     if kind == "bytes_value":
         return bytes_as_text(value.bytes_value)
-    if kind == "array_value":
-        if depth >= DEPTH:
-            return TOO_DEEP
-        return [_plain(item, depth + 1) for item in value.array_value.values]
+    if kind not in {"array_value", "kvlist_value"}:
+        return getattr(value, kind)
+    if depth >= DEPTH:
+        return TOO_DEEP
     if kind == "kvlist_value":
-        return _attributes(value.kvlist_value.values, depth + 1) if depth < DEPTH else TOO_DEEP
-    return getattr(value, kind)
+        return _attributes(value.kvlist_value.values, room, depth + 1)
+    room.take(len(value.array_value.values))
+    return [_plain(item, room, depth + 1) for item in value.array_value.values]

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-MOST_RECORDS = 20_000
-
 
 class Unreadable(Exception):
     """The payload is not what it says it is; the text says where."""

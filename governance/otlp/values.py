@@ -14,7 +14,11 @@ from governance.storable import storable
 
 # Lists in lists, deeper than any instrumentation writes them.
 DEPTH = 16
+# What is parsed from a text of fewer brackets cannot lie deeper.
+TOLERATED_DEPTH = 100
 MOST_ATTRIBUTES = 128
+MOST_EVENTS = 32
+MOST_LINKS = 32
 LONGEST_TEXT = 65_536
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A clock that was never set counts from 1970: such a time says nothing.
@@ -43,9 +47,11 @@ def parsed(value: Any) -> Any:
     """JSON inside a text as what it says; all else as it is."""
     if isinstance(value, str) and value[:1] in {"{", "["}:
         try:
-            return storable(orjson.loads(value))
+            data = orjson.loads(value)
         except orjson.JSONDecodeError:
             return value
+        odd = "\\u0000" in value or value.count("[") + value.count("{") > TOLERATED_DEPTH
+        return storable(data) if odd else data
     return value
 
 

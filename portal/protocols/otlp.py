@@ -24,7 +24,7 @@ from portal.protocols import otlp_answers as answers
 from portal.protocols.statuses import JSON, PROTOBUF
 
 # What compresses well may be that many times as long as what comes as it is.
-INFLATED = 4
+INFLATED = 2
 MOST_TOLD = 3
 
 
