@@ -8,7 +8,7 @@ from ipaddress import IPv6Address
 
 from governance.masking.masks import IP
 from governance.masking.spans import Span
-from governance.masking.words import DIGIT, WORD
+from governance.masking.words import DIGIT, LETTERS, WORD, words
 
 _V4_SIGN = re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
 _V4 = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
@@ -24,6 +24,12 @@ _VERSION = re.compile(
 )
 _OCTETS_BY_PAIRS = re.compile(r"(?:[0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}")
 _NEAR = 24
+_HOSTS = words(
+    "ip ips ipv addr address host node server client from to src dst source peer remote worker proxy gateway gw dns vm user "
+    "login session blocked banned"
+)
+# Few parts of versions have come this far.
+_OLDEST = 40
 
 
 def find(text: str) -> Iterator[Span]:
@@ -60,9 +66,22 @@ def _back(text: str, at: int, characters: str) -> int:
 def _is_bounded(text: str, start: int, end: int) -> bool:
     """Whether neither a word nor a fifth part touches the address."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    if before in WORD or (before == "." and text[start - 2 : start - 1] in WORD):
+    if before in ("_", "-") and not _is_joined(text, start, end):
         return False
+    if (before in WORD and before != "_") or (before == "." and text[start - 2 : start - 1] in WORD):
+        return False
+    if after == "_":
+        return before in ("_", "-")
     return after not in WORD and not (after == "." and text[end + 1 : end + 2] in DIGIT)
+
+
+def _is_joined(text: str, start: int, end: int) -> bool:
+    """Whether an address hangs on a word, as in `ip_10.0.0.1`, and no version does, as in `libfoo_1.2.3.4.deb`."""
+    before = text[max(0, start - _NEAR) : start - 1]
+    if before[len(before.rstrip(LETTERS)) :].lower() in _HOSTS or not before[-1:].isalnum():
+        return True
+    parts = [int(part) for part in text[start:end].split(".")]
+    return parts[0] in (10, 127) or parts[:2] == [192, 168] or sum(part > _OLDEST for part in parts) > 1
 
 
 def _version_6(text: str) -> Iterator[Span]:

@@ -15,6 +15,8 @@ _UNIT = re.compile(
     r"字节|毫秒|纳秒|微秒|秒|元|个|次|条|行|байт|мс|нс|мкс|сек|руб|строк|шт)(?![A-Za-z\u0400-\u04ff])",
     re.IGNORECASE,
 )
+# Content-Range (RFC 9110): `bytes 0-499/1234`
+_OF_BYTES = re.compile(r"bytes[ =][0-9]{1,20}-(?:[0-9]{1,20}/)?\Z")
 _CURRENCY = frozenset("$€£¥\uffe5₽₹#№")
 
 _WORDLIKE = "abcdefghijklmnopqrstuvwxyzабвгдеёжзийклмнопрстуфхцчшщъыьэюя"
@@ -24,7 +26,23 @@ _PHONE_WORDS = words(
 )
 _CALLING_WORDS = words("call text ring dial reach звоните позвоните звонить")
 _BETWEEN_WORDS = words("no nr num number nummer is at me us on номер по")
-_PHONE_CHINESE = ("手机", "电话", "联系方式", "致电", "拨打", "传真", "手機", "電話")
+_PHONE_CHINESE = (
+    "手机",
+    "电话",
+    "联系方式",
+    "致电",
+    "拨打",
+    "传真",
+    "手機",
+    "電話",
+    "固话",
+    "座机",
+    "热线",
+    "回电",
+    "来电",
+    "短信",
+    "微信",
+)
 _CHINESE_BETWEEN = re.compile(r"(?:号码?)?[是为]?\Z")
 _MARKS = " \t\u00a0:.,=+()#-\u2013\u2014/\"'`\\"
 
@@ -56,6 +74,8 @@ def is_measure(text: str, start: int, end: int) -> bool:
     if _UNIT.match(text, end):
         return True
     before = text[max(0, start - _NEAR) : start].rstrip(_QUOTES)
+    if before[-1:] in ("-", "/") and _OF_BYTES.search(before):
+        return True
     if before[-1:] not in ("=", ":"):
         return False
     name = _NAME.search(before[:-1].rstrip(_QUOTES))

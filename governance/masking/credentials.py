@@ -49,11 +49,61 @@ _FORMS: dict[str, str] = {
     "NRAK-": r"[A-Z0-9]{27}",  # New Relic
     "hvs. hvb. hvr.": r"[A-Za-z0-9_-]{20,255}",  # Vault
     "AGE-SECRET-KEY-": r"1[A-Z0-9]{50,64}",
+    "sk_": r"[a-f0-9]{48}",  # ElevenLabs
+    "rk_prod_ sk_prod_": r"[A-Za-z0-9]{10,255}",  # Stripe
+    "amzn.mws.": r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",
+    "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.": r"[A-Za-z0-9_.]{40,64}",  # Doppler
+    "pul-": r"[a-f0-9]{40}",  # Pulumi
+    "pscale_tkn_ pscale_pw_ pscale_oauth_": r"[A-Za-z0-9_.=-]{32,64}",  # PlanetScale
+    "dt0c01. dt0s16. dt0s01.": r"[A-Z0-9]{8,24}\.[A-Z0-9]{64}",  # Dynatrace
+    "phc_ phx_ phs_ phr_": r"[A-Za-z0-9]{32,64}",  # PostHog
+    "tvly-": r"[A-Za-z0-9-]{20,64}",  # Tavily
+    "lsv2_pt_ lsv2_sk_": r"[a-f0-9]{32}_[a-f0-9]{10}",  # LangSmith
+    "rubygems_": r"[a-f0-9]{48}",
+    "CFPAT-": r"[A-Za-z0-9_-]{43}",  # Contentful
+    "nvapi-": r"[A-Za-z0-9_-]{50,80}",  # NVIDIA
+    "csk-": r"[a-z0-9]{40,64}",  # Cerebras
+    "fw_": r"[A-Za-z0-9]{22,32}",  # Fireworks
+    "jina_": r"[A-Za-z0-9_-]{40,80}",
+    "pcsk_": r"[A-Za-z0-9_]{50,90}",  # Pinecone
+    "rzp_live_ rzp_test_ shippo_live_ shippo_test_ duffel_live_ duffel_test_": r"[A-Za-z0-9_=-]{14,64}",
+    "xkeysib- xsmtpsib-": r"[a-f0-9]{64}-[A-Za-z0-9]{16}",  # Brevo
+    "nfp_": r"[A-Za-z0-9_]{36,40}",  # Netlify
+    "HRKU-": r"[A-Za-z0-9_-]{36,64}",  # Heroku
+    "sgp_": r"(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}",  # Sourcegraph
+    "sqp_ squ_ sqa_": r"[a-f0-9]{40}",  # SonarQube
+    "tfp_": r"[A-Za-z0-9_=.-]{40,64}",  # Typeform
+    "pat-na1- pat-eu1-": r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",  # HubSpot
+    "glc_": r"[A-Za-z0-9+/=]{32,400}",  # Grafana
+    "ops_": r"eyJ[A-Za-z0-9+/=_-]{40,2048}",  # 1Password
+    "pnu_ pnb_": r"[A-Za-z0-9]{36}",  # Prefect
+    "rdme_": r"[a-z0-9]{70}",
+    "sb_secret_": r"[A-Za-z0-9_-]{20,64}",  # Supabase
+    "aio_": r"[A-Za-z0-9]{28}",  # Adafruit
+    "NRJS- NRII- NRRA-": r"[A-Za-z0-9-]{19,42}",  # New Relic
+    "bkua_": r"[a-z0-9]{40}",  # Buildkite
+    "CCIPAT_ CCIPRJ_": r"[A-Za-z0-9]{16,32}_[a-f0-9]{40}",  # CircleCI
+    "ddp_ ddw_": r"[A-Za-z0-9]{36}",  # Deno
+    "fo1_": r"[A-Za-z0-9_-]{43}",  # Fly
+    "fm1r_ fm1a_ fm2_": r"[A-Za-z0-9+/=,_-]{80,2048}",
+    "access-sandbox- access-development- access-production-": r"[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}",  # Plaid
+    "FLWSECK- FLWSECK_TEST-": r"[A-Za-z0-9-]{12,48}",  # Flutterwave
+    "API-": r"[A-Z0-9]{26}",  # Octopus
+    "A3-": r"[A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5}",  # 1Password
+    "sl.": r"(?:u\.)?[A-Za-z0-9_-]{100,2048}",  # Dropbox
+    "fio-u-": r"[A-Za-z0-9_=-]{64}",
+    "vcp_ vci_ vca_ vcr_ vck_": r"[A-Za-z0-9]{24,64}",  # Vercel
+    "y0_": r"[A-Za-z0-9_-]{50,70}",  # Yandex
+    "vk1.a.": r"[A-Za-z0-9_-]{60,255}",
+    "ALTAK-": r"[A-Za-z0-9]{16,32}(?:/[a-f0-9]{40})?",  # Baidu
     "qm_": r"[A-Za-z0-9_-]{16,255}",  # our own
 }
 _STARTS = {start: re.compile(form) for starts, form in _FORMS.items() for start in starts.split()}
 _ALL_STARTS = tuple(_STARTS)
 _LONGEST_START = max(map(len, _STARTS))
+# Their last characters, by which most marks are passed over.
+_ENDS = frozenset(start[-3:] for start in _ALL_STARTS)
+_EMPTY = frozenset("xX*.0-_")
 # Each of them ends with one of these, and ten characters at least follow.
 _SIGN = re.compile(r"[_\-.](?=[A-Za-z0-9_\-%+/=]{10})")
 # Those that no mark divides.
@@ -61,13 +111,51 @@ _UNMARKED = re.compile(
     r"A(?:KIA[A-Z0-9]{16}|SIA[A-Z0-9]{16}|BIA[A-Z0-9]{16}|CCA[A-Z0-9]{16}"  # Amazon
     r"|Iza[A-Za-z0-9_-]{30,40}"  # Google
     r"|KID[A-Za-z0-9]{13,40}"  # Tencent
+    r"|KLT[A-Za-z0-9]{16,60}"  # Volcano
+    r"|QVN[A-Za-z0-9_-]{35,40}"  # Yandex
+    r"|KCp[A-Za-z0-9]{60,80}"  # JFrog
     r"|TATT3[A-Za-z0-9_=-]{40,255})"  # Atlassian
     r"|LTAI[A-Za-z0-9]{12,24}"  # Alibaba
+    r"|SK[a-f0-9]{32}(?![A-Za-z0-9])"  # Twilio
+    r"|EAA[A-Za-z0-9]{90,400}"  # Meta
 )
-_DATABRICKS = re.compile(r"dapi[a-f0-9]{32}(?:-[0-9])?")
+# Each behind characters that it cannot do without.
+_GUARDED = (
+    (("dapi",), re.compile(r"dapi[a-f0-9]{32}(?:-[0-9])?")),  # Databricks
+    (("Q~",), re.compile(r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}")),  # Microsoft Entra
+    (("JQQJ9",), re.compile(r"[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{27}")),  # Azure AI
+    (("AZDO",), re.compile(r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}")),  # Azure DevOps
+    (("1//0",), re.compile(r"1//0[A-Za-z0-9_-]{40,255}")),  # Google
+    (("sha256~",), re.compile(r"sha256~[A-Za-z0-9_-]{43}")),  # OpenShift
+    (("oy2",), re.compile(r"oy2[a-z0-9]{43}(?![A-Za-z0-9])")),  # NuGet
+    (("cio",), re.compile(r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])")),  # crates.io
+    (("-us",), re.compile(r"[a-f0-9]{32}-us[0-9]{1,2}(?![A-Za-z0-9])")),  # Mailchimp
+    ((":APA91b",), re.compile(r"[A-Za-z0-9_-]{10,30}:APA91b[A-Za-z0-9_-]{100,200}")),  # Firebase
+    ((".atlasv1.",), re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,80}")),  # Terraform
+    (
+        ("APIM", "ACDb", "+ABa", "+AMC", "+ASt"),
+        re.compile(r"[A-Za-z0-9+/]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[A-Za-z0-9+/]{5}[AQgw]=="),
+    ),  # Azure
+    (
+        ("AIoT", "+ASb", "+AEh", "+ARm"),
+        re.compile(r"[A-Za-z0-9+/]{33}(?:AIoT|\+(?:ASb|AEh|ARm))[A-P][A-Za-z0-9+/]{5}="),
+    ),
+    (("AzF",), re.compile(r"[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{5}[AQgw]==")),
+    (("AzSe",), re.compile(r"[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}")),
+    (("+ACR",), re.compile(r"[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{5}")),
+)
+# Parts between full stops: a bot of Discord, a token of Airtable, a key of Zhipu.
+_DOTTED = re.compile(
+    r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"
+    r"|[a-f0-9]{32}\.(?=[a-z]{0,15}[A-Z0-9])[A-Za-z0-9]{16}(?![A-Za-z0-9.])"
+)
+_LAST_PART = re.compile(r"(?<=[A-Za-z0-9_-])\.[A-Za-z0-9_-]{16}")
+# How far before their last full stop they begin.
+_HEADS = (17, 31, 32, 33)
 _TELEGRAM = re.compile(r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}")
 # Words joined by hyphens or underscores: `sk-learn-estimators`, `qm_masking_key_rotation`.
 _NAME = re.compile(r"(?:[a-z]{1,20}|v?[0-9]{1,4})(?:[_-](?:[a-z]{1,20}|v?[0-9]{1,4}))+")
+_NAMES = re.compile(r"[a-z]{1,20}(?:[_.-][a-z]{1,20})*")
 _SHORTEST_HEAD = 10
 _GLUE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
@@ -82,7 +170,24 @@ _WEBHOOK = re.compile(
 _SCHEME = re.compile(r"(?<![A-Za-z0-9_])(bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,}+=*+)", re.IGNORECASE)
 # What a text has that holds a credential, if no mark tells it: those that letters alone can follow, and the others.
 SIGNS_OF_LETTERS = ("earer", "EARER", "asic", "ASIC", "eyJ", "AKI", "ASIA", "AIza", "SG.", "hvs.")
-SIGNS = ("ABIA", "ACCA", "LTAI", "dapi", "hvb.", "ya29.")
+SIGNS = (
+    "ABIA",
+    "ACCA",
+    "LTAI",
+    "dapi",
+    "hvb.",
+    "ya29.",
+    "AKLT",
+    "AQVN",
+    "AKCp",
+    "EAA",
+    "Q~",
+    "JQQJ9",
+    "AZDO",
+    "oy2",
+    "cio",
+    "SK",
+)
 _SCHEME_SIGNS = ("earer", "EARER", "asic", "ASIC")
 
 
@@ -90,8 +195,11 @@ def find(text: str) -> Iterator[Span]:
     """Keys, JSON Web Tokens, private keys, webhooks, and credentials behind a scheme; the normal form is the value."""
     yield from _marked(text)
     yield from _keys(text, _UNMARKED)
-    if "dapi" in text:
-        yield from _keys(text, _DATABRICKS)
+    for signs, shape in _GUARDED:
+        if any(map(text.__contains__, signs)):
+            yield from _keys(text, shape)
+    if "." in text:
+        yield from _dotted(text)
     if ":AA" in text:
         yield from _keys(text, _TELEGRAM)
     if "-----BEGIN" in text:
@@ -110,14 +218,14 @@ def _marked(text: str) -> Iterator[Span]:
     taken = 0
     for sign in _SIGN.finditer(text):
         at = sign.end()
-        if not text.endswith(_ALL_STARTS, taken, at):
+        if text[at - 3 : at] not in _ENDS:
             continue
         for begin in range(max(taken, at - _LONGEST_START), at - 1):
             form = _STARTS.get(text[begin:at]) if text[begin - 1 : begin] not in _GLUE else None
             match = form.match(text, at) if form else None
             if match:
                 taken = match.end()
-                if not _NAME.fullmatch(text, begin, taken):
+                if not _NAME.fullmatch(text, begin, taken) and not _EMPTY.issuperset(text[at:taken]):
                     yield Span(begin, taken, KEY, text[begin:taken])
                 break
 
@@ -131,6 +239,22 @@ def _keys(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
         else:
             end = start + 1
         match = shape.search(text, end)
+
+
+def _dotted(text: str) -> Iterator[Span]:
+    """Keys of parts that full stops join; their last part is long."""
+    taken = 0
+    for last in _LAST_PART.finditer(text):
+        at = last.start()
+        for behind in _HEADS:
+            begin = at - behind
+            if begin < taken or text[begin - 1 : begin] in _GLUE:
+                continue
+            match = _DOTTED.match(text, begin)
+            if match and match.end() > at:
+                taken = match.end()
+                yield Span(begin, taken, KEY, match.group())
+                break
 
 
 def _private_keys(text: str) -> Iterator[Span]:
@@ -160,6 +284,11 @@ def _tokens(text: str) -> Iterator[Span]:
 def _behind_schemes(text: str) -> Iterator[Span]:
     for match in _SCHEME.finditer(text):
         value = match[2].rstrip(".")
+        # The name of what comes next: `token_type=bearer expires_in=3600`.
+        if _NAMES.fullmatch(value.rstrip("=")) and (
+            value[-1] == "=" or text[match.end() : match.end() + 1] == ":"
+        ):
+            continue
         if _is_credential(match[1].lower(), value):
             yield Span(match.start(2), match.start(2) + len(value), TOKEN, value)
 

@@ -20,7 +20,10 @@ _DOMAIN = re.compile(
 # `package@1.2.3-beta.next`, `icon@2x.png`
 _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]|x\.)", re.IGNORECASE)
 
-_LOGIN = re.compile(r"://[^\s/?#\"'<>]{0,280}\Z")
+_BEFORE_ADDRESSES = frozenset(("", " ", "\n", "/", "<", ">", '"', "'", ",", ";", "=", "(", "["))
+_REMOTES = frozenset(("git", "hg", "svn"))
+_LONGEST_LOGIN = 400
+_LOGIN = re.compile(r"://[^\s/?#\"'<>:]{0,128}:[^\s/?#\"'<>]{0,256}\Z")
 
 
 def find(text: str) -> Iterator[Span]:
@@ -30,6 +33,10 @@ def find(text: str) -> Iterator[Span]:
         domain = _DOMAIN.match(text, at + 1)
         start = _start(text, at) if domain and not _VERSION.match(text, at + 1) else at
         if domain and start < at and not _is_password(text, start):
+            # A remote of Git: `git@host.example:group/project`
+            if text[start:at] in _REMOTES:
+                at = text.find("@", at + 1)
+                continue
             normal = f"{text[start:at].lower()}@{_ascii(domain.group().lower())}"
             yield Span(start, domain.end(), EMAIL, normal)
         at = text.find("@", at + 1)
@@ -50,9 +57,10 @@ def _start(text: str, at: int) -> int:
 
 def _is_password(text: str, start: int) -> bool:
     """Whether this is the end of a password in an address of the net: `https://user:password@host.example`."""
-    return (
-        text[start - 1 : start] in (":", "@") and _LOGIN.search(text[max(0, start - 300) : start]) is not None
-    )
+    if text[start - 1 : start] in _BEFORE_ADDRESSES:
+        return False
+    before = text[max(0, start - _LONGEST_LOGIN) : start]
+    return "://" in before and _LOGIN.search(before) is not None
 
 
 def _ascii(domain: str) -> str:

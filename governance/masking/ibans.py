@@ -10,6 +10,7 @@ from governance.masking.words import WORD
 
 _HEAD = re.compile(r"[A-Za-z]{2}[0-9]{2}")
 _FARTHEST = 16
+_GLUE = WORD - {"_"}
 _SEPARATORS = frozenset(" \u00a0.-")
 # SWIFT's registry of IBANs, by their length.
 _COUNTRIES = {
@@ -33,7 +34,7 @@ def iban_around(text: str, at: int) -> Span | None:
     for match in _HEAD.finditer(text, max(0, at - _FARTHEST), at + 2):
         start = match.start()
         length = _LENGTHS.get(match.group()[:2].upper(), 0)
-        end = _end(text, start, length) if length and text[start - 1 : start] not in WORD else 0
+        end = _end(text, start, length) if length and text[start - 1 : start] not in _GLUE else 0
         number = "".join(filter(str.isalnum, text[start:end])).upper()
         if end and _checks(number):
             return Span(start, end, IBAN, number)
@@ -49,7 +50,7 @@ def _end(text: str, start: int, length: int) -> int:
         elif text[at] not in _SEPARATORS or text[at - 1] in _SEPARATORS:
             return 0
         at += 1
-    return 0 if length or text[at : at + 1] in WORD else at
+    return 0 if length or text[at : at + 1] in _GLUE else at
 
 
 def _checks(number: str) -> bool:

@@ -12,6 +12,7 @@ from governance.masking.words import DIGIT, WORD
 _SHAPE = re.compile(
     r"([1-8][0-9]{5})[ \-]?((?:18|19|20)[0-9]{2})[ \-]?([01][0-9])[ \-]?([0-3][0-9])[ \-]?([0-9]{3})[ \-]?([0-9Xx])"
 )
+_GLUE = WORD - {"_"}
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
 _CHECKS = "10X98765432"
 # GB/T 2260: the first two digits name the province.
@@ -36,7 +37,7 @@ _PROVINCES = frozenset(
 def identity_at(text: str, start: int) -> Span | None:
     """The identity number that begins here; the normal form has no separators and a capital X."""
     match = _SHAPE.match(text, start)
-    if not match or text[match.end() : match.end() + 1] in WORD:
+    if not match or text[match.end() : match.end() + 1] in _GLUE:
         return None
     if text[start - 1 : start] == "." and text[start - 2 : start - 1] in DIGIT:
         return None

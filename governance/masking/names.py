@@ -31,8 +31,8 @@ SCHEMA_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "obje
 
 # One of these is in every name of a secret that ASCII or Cyrillic letters write.
 STEMS: Final = (
-    "pass", "pwd", "ennwort", "secret", "cred", "auth", "key", "token", "jwt", "cookie", "sig", "cvv", "cvc", "otp", "pin",
-    "mfa", "mnemonic", "sess", "bearer", "code", "phrase", "парол", "секрет", "токен", "ключ", "код", "пин",
+    "pass", "pw", "ennwort", "secret", "cred", "auth", "key", "token", "jwt", "cookie", "sig", "cvv", "cvc", "otp", "pin",
+    "mfa", "hmac", "assertion", "mnemonic", "sess", "bearer", "code", "phrase", "парол", "секрет", "токен", "ключ", "код", "пин",
 )  # fmt: skip
 _LONGEST = 100
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -41,18 +41,18 @@ _SECRETS = words(
     "password passwords passwd passwort kennwort passphrase passcode pwd passwds userpass dbpass secret secrets credential "
     "credentials creds authorization apikey apikeys secretkey privatekey accesskey authkey accountkey sharedaccesskey "
     "accesstoken refreshtoken authtoken idtoken sessiontoken bearertoken apitoken clientsecret jwt xapikey xauthtoken "
-    "cvv cvc mnemonic sig jsessionid phpsessid sessid пароль пароли секрет пинкод"
+    "csrftoken xsrftoken pgpassword apisecret clientassertion passw userpw dbpw pw hmac cvv cvc mnemonic sig jsessionid phpsessid sessid пароль пароли секрет пинкод"
 )
 _WEAK = words("token pass bearer токен")
 _PINS = words("pin otp totp mfa passcodes пин")
 _KEYS = words("key keys ключ ключи")
 _KEY_OWNERS = words(
     "api secret private access auth signing encryption decryption master account service shared storage subscription ssh "
-    "rsa aes hmac license licence app client consumer deploy host webhook секретный закрытый приватный доступа"
+    "rsa aes gpg pgp session license licence app client consumer deploy host webhook секретный закрытый приватный доступа"
 )
 _CODES = words("code код")
 _CODE_OWNERS = words(
-    "verification security confirmation auth authorization otp sms mfa pin подтверждения безопасности смс пин доступа"
+    "verification security confirmation auth authorization otp sms mfa pin recovery backup подтверждения безопасности смс пин доступа"
 )
 # A name that ends with one of these speaks about a secret: `password_policy`, `token_url`, `expires_in`.
 _ABOUT = words(
@@ -60,12 +60,18 @@ _ABOUT = words(
     "expiry expiration expired expire ttl name names id ids policy policies rate cost price hint required enabled disabled "
     "reset changed change url uri endpoint lifetime version strength rotation field label labels path file filename manager "
     "provider valid verified status error errors message attempts age in at bucket arn ref window position index format "
-    "prefix algorithm alg consent method minute day py js ts tsx jsx html css md json yml yaml txt go rs java rb php po"
+    "prefix algorithm alg consent method minute day изменён изменен py js ts tsx jsx html css md json yml yaml txt go rs java rb php po"
 )
 # A token beside one of these is one of those that are counted.
 _COUNTED = words(
     "max min total num count limit input output prompt completion cached reasoning used per budget usage"
 )
+# A pass through data, a token of a language model, a token that names a page.
+_NO_SECRETS = words(
+    "first second by test forward backward render page next continuation cursor sync stop eos bos pad sep cls unk special"
+)
+# A name that begins with one of these asks or tells about a secret.
+_ASKING = words("has is needs need forgot show hide длина срок сложность политика")
 _PHONES = words(
     "phone phones telephone tel mobile mobiles cell cellphone msisdn whatsapp fax telefon handy rufnummer phonenumber "
     "mobilephone mobilenumber phoneno telno телефон тел мобильный факс"
@@ -113,7 +119,12 @@ def role_of(name: str) -> str:
     known, last = set(parts), parts[-1]
     secret = _secret_role(parts, known)
     if secret != PLAIN:
-        about = last in _ABOUT or last.endswith(_ABOUT_CHINESE) or (secret == WEAK and known & _COUNTED)
+        about = (
+            last in _ABOUT
+            or parts[0] in _ASKING
+            or last.endswith(_ABOUT_CHINESE)
+            or (secret == WEAK and known & _COUNTED)
+        )
         return ABOUT if about and "".join(parts) not in _SECRETS else secret
     if known & _PHONES and (last in _PHONES or last in _PHONE_ENDS):
         return PHONE
@@ -158,6 +169,6 @@ def _secret_role(parts: list[str], known: set[str]) -> str:
         return SECRET
     if "auth" in known and len(parts) > 1 and known & {"basic", "proxy", "http", "x"}:
         return SECRET
-    if known & {"first", "second", "by", "test", "forward", "backward", "render"}:
+    if known & _NO_SECRETS:
         return PLAIN
     return WEAK if known & _WEAK else PLAIN

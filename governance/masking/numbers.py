@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from governance.masking import context, names
-from governance.masking.boundaries import is_free_before
+from governance.masking.boundaries import hangs_on_word, is_free_before
 from governance.masking.cards import card_at
 from governance.masking.ibans import iban_around
 from governance.masking.identities import identity_at
@@ -19,6 +19,7 @@ _WIDE_RUN = re.compile(r"[0-9][0-9 ()./\-\u00a0\u2009\u202f\u2010-\u2015]{6,}+")
 _GROUP = re.compile(r"[0-9]+")
 _DATE = re.compile(r"(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9](?![0-9])")
 _FEWEST = 7
+_IDENTITY = 17
 
 
 def find(text: str, role: str = names.PLAIN) -> Iterator[Span]:
@@ -39,7 +40,9 @@ def find(text: str, role: str = names.PLAIN) -> Iterator[Span]:
             if left < _FEWEST:
                 break
             # Most digits of identifiers end here.
-            if first >= end and is_free_before(text, first):
+            if first >= end and (
+                is_free_before(text, first) or (left >= _IDENTITY and hangs_on_word(text, first))
+            ):
                 span = _number_at(text, first, left, role)
                 if span:
                     end = span.end
@@ -49,8 +52,8 @@ def find(text: str, role: str = names.PLAIN) -> Iterator[Span]:
 
 def _number_at(text: str, at: int, left: int, role: str) -> Span | None:
     """The number that begins with this group; `left` digits are left in its run."""
-    span = identity_at(text, at) if left >= 17 else None
-    if span:
+    span = identity_at(text, at) if left >= _IDENTITY else None
+    if span or not is_free_before(text, at):
         return span
     span = (card_at(text, at) if left >= 13 else None) or phone_at(text, at)
     if span and context.is_measure(text, span.start, span.end):

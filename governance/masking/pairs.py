@@ -17,6 +17,8 @@ _ANY_NAME = _ASCII_NAME + "".join(map(chr, range(0x400, 0x500)))
 _AFTER_NAME = " \t\u00a0\"'`\\]"
 _LONGEST_NAME = 80
 _LONG = 400
+# In a query a number sign ends the value.
+_QUERY = re.compile(r"[?&][A-Za-z0-9_.~-]{1,60}\Z")
 _GUESSED = frozenset((names.WEAK, names.CODE))
 _BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
 # Names that tell something only with the word before them: `API key`, «код подтверждения».
@@ -24,32 +26,61 @@ _SPACED = words("key keys ключ ключи code код pin доступа п�
 _OPTION = re.compile(r"-(?P<name>[A-Za-z][A-Za-z0-9-]{1,40})[ ]+(?=[^\s-])")
 _SAID = re.compile(
     r"(?<![A-Za-z\u0400-\u04ff])(?P<name>password|passwd|passphrase|secret|пароль"
-    r"|(?P<code>passcode|pin(?:[ -]code)?|otp|пин-?код|код[ ](?:подтверждения|доступа|из[ ]смс)"
-    r"|(?:verification|security|confirmation|access|login|one-time|sms)[ ]code))"
-    r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:is|was|это):?[ ]|[ ]?[:=][ ]?|[ ]-[ ])|[ ])"
+    r"|(?P<key>(?:api|access|secret|private|signing|encryption)[ ]key|(?:(?:api|access|auth|refresh|bearer)[ ])?token"
+    r"|api-key|ключ(?:[ ](?:api|доступа))?|токен)"
+    r"|(?P<code>passcode|pin(?:[ -]code)?|otp|пин-?код|код[ ](?:подтверждения|доступа|из[ ]смс)|(?:your|ваш)[ ](?:code|код)(?![ ](?!is[ ]|was[ ]|это[ ])[^\W\d])"
+    r"|(?:verification|security|confirmation|access|login|one-time|sms|authentication|auth|backup|recovery)[ ]code))"
+    r"(?:(?:[ ](?:for|of|to|от|для|к)(?:[ ][^\s:=]{1,40}){1,3}?)?(?P<sign>[ ](?:(?:is|was)(?:[ ]now)?|(?:(?:is|was)[ ])?(?:set|changed|reset|rotated|updated)[ ]to|это|изменён[ ]на):?[ ]|[ ]?[是为][ ]?|[ ]?[:=][ ]?|[ ]-[ ])|[ ])"
     r"(?=[^\s])",
     re.IGNORECASE,
 )
 SAID_SIGNS = (
-    "assw", "ASSW", "assp", "ecret ", "ode ", "PIN", "pin ", "otp ", "OTP ", "арол", "АРОЛ", "код ", "Код "
+    "assw", "ASSW", "assp", "ecret ", "ode", "PIN", "pin ", "otp ", "OTP ", "арол", "АРОЛ", "код", "Код", "oken ", " key ",
+    "окен ", "люч ",
 )  # fmt: skip
 _CHINESE = re.compile(
     r"(?P<name>密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
-    r"(?:(?P<about>[^\x00-\x7f是为為]{0,6}?)(?P<sign>[ \t]?[:=][ \t]?|[是为為]:?)|[ ]?)"
+    r"(?:(?P<about>[^\x00-\x7f是为為]{0,6}?)(?P<sign>[ \t]?[:=][ \t]?|[是为為]:?[ ]?)|[ ]?)"
     "(?=[\"'\u201c\u2018\u300c\u300e]?[!-~])"
 )
 _CHINESE_SIGNS = ("密", "令", "钥", "验证码", "驗證碼", "授权码")
 _USERINFO = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/?#\"'<>]{1,256})@")
 _CURL_USER = re.compile(r"-u(?:ser)?[ =][\"']?[^\s:\"']{1,128}:(?P<value>[^\s\"']{1,256})")
+_COMMAND = re.compile(
+    r"(?:sshpass[ ]+-p[ ]?|(?:mysql|mysqldump|mysqladmin|mariadb)(?:[ ][^\s|;&]{1,60}){0,6}?[ ]-p"
+    r"|redis-cli(?:[ ][^\s|;&]{1,60}){0,6}?[ ]-a[ ])[\"']?(?P<value>[^\s\"'|;&]{3,256})"
+)
+_COMMAND_SIGNS = ("sshpass", "mysql", "mariadb", "redis-cli")
+# `482913 is your verification code`, 482913(验证码), «482913 — ваш код»
+_CODE_BEFORE = re.compile(
+    r"(?<![0-9A-Za-z.,/_-])(?P<value>[0-9]{4,8})(?:[ ](?:is|as)[ ](?:your|the)(?:[ ][A-Za-z-]{1,20}){0,4}[ ](?:code|otp|pin|passcode)(?![A-Za-z])"
+    r"|[ ](?:-|\u2014|это)?[ ]?(?:ваш|твой)[ ](?:[а-яё]{1,20}[ ])?(?:код|пин)|[ ]?[(\uff08]?(?:是|为)?(?:您的|你的|本次)?(?:登录|短信|动态)?验证码)",
+    re.IGNORECASE,
+)
+_CODE_SIGNS = (" your ", " the ", "ваш ", "твой ", "验证码")
+_TYPES = words("str string String bytes SecretStr None")
+_TYPED = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_]{1,60})[ ]?:[ ]{0,2}(?:Optional\[)?[A-Za-z.]{1,20}(?:\])?(?:[ ]?\|[ ]?None)?\Z"
+)
+_COLONS = (":", "=", "-")
+_SHORTEST_KEY = 6
 _ELEMENT = re.compile(
     r"<(?P<name>[A-Za-z][A-Za-z0-9_.:-]{1,63})(?:[ ][^<>\x1e]{0,200})?>(?P<value>[^<>\x1e]{1,8192})</"
 )
 _INPUT = re.compile(
-    r"name=[\"'](?P<name>[^\"'\r\n<>]{1,64})[\"'][^<>\x1e]{0,200}?[ ]value=[\"'](?P<value>[^\"'\r\n<>]{1,8192})[\"']"
+    r"(?:name|key|id)=[\"'](?P<name>[^\"'\r\n<>]{1,64})[\"'][^<>\x1e]{0,200}?[ ]value=[\"'](?P<value>[^\"'\r\n<>]{1,8192})[\"']"
 )
 _FORM = re.compile(
     r"name=\"(?P<name>[^\"\r\n]{1,64})\"(?:\r?\n[^\r\n\x1e]+){0,3}\r?\n\r?\n(?P<value>[^\r\n\x1e]{1,8192})"
 )
+# Places where a secret stands without a name, by what the text must have.
+_PLACES = (
+    (("://",), _USERINFO),
+    (("-u",), _CURL_USER),
+    (_COMMAND_SIGNS, _COMMAND),
+    (_CODE_SIGNS, _CODE_BEFORE),
+)
+_FIELDS = (("</", _ELEMENT), ("name=", _FORM), ("value=", _INPUT))
 
 
 def find(text: str) -> Iterator[Span]:
@@ -57,17 +88,13 @@ def find(text: str) -> Iterator[Span]:
     yield from _named(text)
     if " -" in text or text.startswith("-"):
         yield from _options(text)
-    if "://" in text and "@" in text:
-        for match in _USERINFO.finditer(text):
-            yield from values.hidden(text, *match.span("value"), names.SECRET)
-    if "-u" in text:
-        for match in _CURL_USER.finditer(text):
-            yield from values.hidden(text, *match.span("value"), names.SECRET)
-    if "</" in text:
-        yield from _in_fields(text, _ELEMENT)
-    if "name=" in text:
-        yield from _in_fields(text, _FORM)
-        yield from _in_fields(text, _INPUT)
+    for signs, shape in _PLACES:
+        if any(map(text.__contains__, signs)):
+            for match in shape.finditer(text):
+                yield from values.hidden(text, *match.span("value"), names.SECRET)
+    for sign, shape in _FIELDS:
+        if sign in text:
+            yield from _in_fields(text, shape)
     if not text.isascii() and any(map(text.__contains__, _CHINESE_SIGNS)):
         yield from _chinese(text)
     if any(map(text.__contains__, SAID_SIGNS)):
@@ -87,13 +114,21 @@ def _named(text: str) -> Iterator[Span]:
         if (text[at - 1 : at] in DIGIT and text[at] == ":") or text.startswith("//", at + 1):
             continue
         name = _name_before(text, at)
+        if name in _TYPES:
+            # `password: str = "…"`
+            typed = _TYPED.search(text[max(0, at - _LONGEST_NAME) : at].rstrip())
+            name = typed[1] if typed else name
         role = names.role_of(name) if len(name) > 1 else names.PLAIN
         after = _AFTER.match(text, at) if role in names.HIDDEN else None
         place = values.value_at(text, after.end(), name) if after else None
         # A colon stands in sentences too: “Unexpected token: identifier”.
         if place and (role not in _GUESSED or text[at] == "=" or values.looks_drawn(text[slice(*place)])):
             taken = place[1]
-            yield from values.hidden(text, *place, role)
+            start, end = place
+            if _QUERY.search(text[max(0, at - _LONGEST_NAME) : at]):
+                fragment = text.find("#", start, end)
+                end = fragment if fragment > start else end
+            yield from values.hidden(text, start, end, role)
 
 
 def _name_before(text: str, at: int) -> str:
@@ -135,7 +170,14 @@ def _said(text: str) -> Iterator[Span]:
     """`the password for the archive is …`: only what does not read as a word, without a sign only codes and the like."""
     for match, place in _values_behind(text, _SAID):
         value = text[slice(*place)]
-        if match["sign"]:
+        if match["key"]:
+            # With a colon it is a name as others are.
+            told = (
+                (match["sign"] or ":").strip() not in _COLONS
+                and len(value) >= _SHORTEST_KEY
+                and values.looks_drawn(value)
+            )
+        elif match["sign"]:
             told = values.looks_drawn(value)
         elif match["code"]:
             told = value.isdigit() and 4 <= len(value) <= 8

@@ -11,6 +11,7 @@ from governance.masking.masks import PHONE
 from governance.masking.spans import Span
 
 _GAP = "[ \u00a0\u2009\u202f./\\-\u2010-\u2015]"
+_SPACE = "[ \u00a0\u2009\u202f.\\-\u2010-\u2015]"
 _WIDE = "[ \u00a0\u2009\u202f()./\\-\u2010-\u2015]{0,3}"
 _CHINA_MOBILE = (
     rf"(?P<cn>1[3-9][0-9](?:{_GAP}?[0-9]{{4}}{_GAP}?[0-9]{{4}}|{_GAP}[0-9]{{3}}{_GAP}[0-9]{{5}})"
@@ -20,15 +21,16 @@ _RUSSIA = re.compile(
     rf"(?:[78](?P<gap>{_WIDE}))?(?P<ru>[3489][0-9]{{2}}{_WIDE}[0-9]{{3}}{_GAP}?[0-9]{{2}}{_GAP}?[0-9]{{2}})"
 )
 _AMERICA = re.compile(
-    r"(?:1[ .\-]?\(?)?(?P<us>[2-9][0-9]{2}(?:\)[ ]?|[.\- ])[2-9][0-9]{2}(?P<last>[.\- ])[0-9]{4})"
+    rf"(?:1{_SPACE}?\(?)?(?P<us>[2-9][0-9]{{2}}(?:\)[ \u00a0]?|{_SPACE})[2-9][0-9]{{2}}(?P<last>{_SPACE})[0-9]{{4}})"
 )
 _CHINA_LAND = re.compile(
-    r"0(?P<cn>(?:10|2[0-9]|[3-9][0-9]{2})\)?[ \-]{1,2}[2-8][0-9]{2,3}[ \-]?[0-9]{4})(?:-[0-9]{1,5})?"
+    r"0(?P<cn>(?:10|2[0-9]|[3-9][0-9]{2})(?:\)[ \-]{0,2}|[ \-]{1,2})[2-8][0-9]{2,3}[ \-]?[0-9]{4})(?:-[0-9]{1,5})?"
 )
 _FRANCE = re.compile(r"0(?P<fr>[1-9](?P<pair>[ .\-])[0-9]{2}(?:(?P=pair)[0-9]{2}){3})")
+# Areas begin with 2 to 9; behind 01 are mobiles (15 to 17) and services.
 _GERMANY = re.compile(
     r"0(?P<de>1[567][0-9]{8,9}"
-    rf"|[ ]?[1-9][0-9]{{1,4}}[ ]?[)/. \-\u2010-\u2015]{{1,2}}[ ]?[0-9]{{2,8}}(?:{_GAP}[0-9]{{1,5}}){{0,4}}+)"
+    rf"|[ ]?(?:[2-9][0-9]{{1,4}}|1[5-7][0-9]{{1,2}}|1[38]0[0-9]?)[ ]?[)/. \-\u2010-\u2015]{{1,2}}[ ]?[0-9]{{2,8}}(?:{_GAP}[0-9]{{1,5}}){{0,4}}+)"
 )
 _AMERICA_OR_MOSCOW = ((_RUSSIA, "ru"), (_AMERICA, "us"))
 # By the first digit; the group holds the national number.
@@ -53,7 +55,9 @@ def phone_at(text: str, start: int) -> Span | None:
     if text[start - 1 : start] == "+" or text.startswith("+(", max(0, start - 2)):
         return _abroad(text, start, text.rfind("+", 0, start))
     if text.startswith("00", start):
-        return _abroad(text, start + 2, start)
+        return _abroad(text, start + 2 + (text[start + 2 : start + 3] == " "), start)
+    if text.startswith("011 ", start):
+        return _abroad(text, start + 4, start)
     for shape, country in _SHAPES.get(text[start], _AMERICA_OR_MOSCOW):
         match = shape.match(text, start)
         span = _national(text, start, match, country) if match else None
@@ -70,7 +74,7 @@ def _national(text: str, start: int, match: re.Match[str], country: str) -> Span
     if written.count("(") != written.count(")") or (country == "ru" and not _is_russian(match)):
         return None
     # Three groups with nothing but spaces between them are as likely a table.
-    if country == "us" and begin == start and match["us"][3] == " " and match["last"] == " ":
+    if country == "us" and begin == start and match["us"][3].isspace() and match["last"].isspace():
         return None
     if country == "de" and not _is_german(number, written):
         return None

@@ -40,21 +40,27 @@ _NOTHING = words(
 _PROSE = words(
     "yes no str text bytes int integer number float bool boolean object array any missing invalid incorrect expired wrong "
     "empty unknown unset is are was must should cannot can not the a an your my to for from in on of and or if with default "
-    "set provided given needed changed denied rejected refused ok failed has have does enter type reset verify digest token "
+    "raise return throw pass await print lambda set provided given needed changed denied rejected refused ok failed has have does enter type reset verify digest token "
     "нет да не неверный неверен обязателен пуст истёк истек введите"
 )
 _CODE = re.compile(
     r"(?:self|this|os|process|config|settings|env|ctx|request|args|options|secrets|vault|var|local)\.[A-Za-z_.]+"
 )
 _PLACEHOLDER = re.compile(
-    r"\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*|\{\{[^{}]*\}\}|<[A-Za-z _-]+>|%\([A-Za-z_]+\)s|%s|\.{2,}|…+", re.ASCII
+    r"\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*|\{\{[^{}]*\}\}|<[A-Za-z _-]+>|%\([A-Za-z_]+\)s|%s|\.{2,}|…+|[xX]{3,}"
+    r"|(?i:(?:your|insert|replace|put|enter)[-_ ](?:[a-z]{1,12}[-_ ]){0,4}(?:password|secret|token|key|here|value|it|me))",
+    re.ASCII,
 )
 _NAMEABLE = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 _FEW_DIGITS = 6
+_MARK = re.compile(r"[bBrRfF]{1,2}(?=[\"'])|[|>][+-]?\r?\n[ \t]{1,16}(?=[^\s])")
 
 
 def value_at(text: str, at: int, name: str) -> tuple[int, int] | None:
     """Where the value begins and ends that stands here, quoted or bare; None where there is none."""
+    # The mark of a string of bytes, and a block of YAML.
+    mark = _MARK.match(text, at)
+    at = mark.end() if mark else at
     shape = _SHAPES.get(text[at : at + 1])
     if shape:
         match = shape.match(text, at)
@@ -118,7 +124,11 @@ def is_nothing(value: str, role: str) -> bool:
     stripped = value.strip()
     if not any(char.isalnum() for char in stripped) or _is_masked(stripped):
         return True
-    if stripped.lower() in _NOTHING or _PLACEHOLDER.fullmatch(stripped) or _CODE.fullmatch(stripped):
+    if (
+        stripped.lower().strip("[]<>()*") in _NOTHING
+        or _PLACEHOLDER.fullmatch(stripped)
+        or _CODE.fullmatch(stripped)
+    ):
         return True
     if role == names.COOKIE and MASK.search(stripped):
         return True
