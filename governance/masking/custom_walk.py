@@ -161,14 +161,14 @@ class CustomWalk:
         found = self.spans(text, patterns) if text else []
         if not found:
             return text
+        every = (*found, *self._built_in(text))
         parts: list[str] = []
         end = 0
-        for cover in covers((*found, *self._built_in(text))):
-            inside = [span for span in found if cover.start <= span.start and span.end <= cover.end]
-            if not inside:
-                continue
-            parts += text[end : cover.start], spell(self._tag_cover(cover, inside))
-            end = cover.end
+        for cover in covers(every):
+            inside = [span for span in every if cover.start <= span.start and span.end <= cover.end]
+            if not frozenset(found).isdisjoint(inside):
+                parts += text[end : cover.start], spell(self._tag_cover(cover, inside))
+                end = cover.end
         return "".join(parts) + text[end:]
 
     def _with(self, active: Patterns) -> Patterns:
@@ -178,7 +178,7 @@ class CustomWalk:
         return [span for span in detection.spans_in(text) if span.kind not in self.off]
 
     def _tag_cover(self, cover: Cover, inside: Sequence[Span]) -> SubjectTag:
-        self._tag((span.kind, span.normal, span.also) for span in (*inside, *cover.spans))
+        self._tag((span.kind, span.normal, span.also) for span in inside)
         return tag_of(self.key, cover.named.kind, cover.named.normal)
 
     def _tag(self, found: Iterable[tuple[str, str, tuple[str, ...]]]) -> SubjectTag:
