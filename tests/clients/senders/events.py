@@ -15,9 +15,10 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
 
+from tests.clients.senders.told import EMAIL
+
 SKILL = os.environ.get("SKILL", "refund-check")
 SESSION = str(uuid.uuid4())
-EMAIL = "erika.mustermann@example.com"
 
 provider = LoggerProvider(
     resource=Resource.create({"service.name": "claude-code", "service.version": "2.1.197"})

@@ -27,8 +27,9 @@ from agent_framework import (
 from agent_framework.observability import ChatTelemetryLayer, configure_otel_providers
 from opentelemetry import _logs, trace
 
+from tests.clients.senders.told import EMAIL
+
 SKILL = os.environ.get("SKILL", "refund-check")
-EMAIL = "erika.mustermann@example.com"
 
 
 class Model(FunctionInvocationLayer, ChatMiddlewareLayer, ChatTelemetryLayer, BaseChatClient):  # type: ignore[type-arg]

@@ -15,11 +15,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode
 
+from tests.clients.senders.told import EMAIL, SECRET
+
 SKILL = os.environ.get("SKILL", "refund-check")
 VERSION = os.environ.get("VERSION", "1.0.0")
-# Made up, and of no person: what must not reach the database as it is.
-EMAIL = "erika.mustermann@example.com"
-SECRET = "hunter2-and-more"
 
 provider = TracerProvider(resource=Resource.create({"service.name": "helpdesk"}))
 provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
