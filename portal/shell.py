@@ -119,8 +119,8 @@ class Shell:
         if powers.is_approver or powers.is_publisher:
             link = self._link(_("Inbox"), "inbox", "inbox", *OF_DECISIONS, count=self.inbox_count)
             groups.append((_("Review"), [link]))
-        if powers.reads_some_traces:
-            groups.append((_("Observe"), [self._link(_("Traces"), "trace", "trace-list", "trace-")]))
+        if powers.reads_some_traces or powers.is_admin:
+            groups.append((_("Observe"), self._observed()))
         if powers.is_admin or powers.is_publisher:
             groups.append((_("Connect"), [self._link(_("Agents"), "agent", "agent-list", "agent-")]))
         groups.append(
@@ -128,8 +128,16 @@ class Shell:
         )
         if powers.is_admin:
             groups[-1][1].append(self._link(_("Audit log"), "log", "audit-log", "audit-log"))
+            groups[-1][1].append(self._link(_("Erasures"), "x", "erasure-list", "erasure-"))
         groups.append((_("Organisation"), self._people()))
         return tuple(Group(title, tuple(links)) for title, links in groups)
+
+    def _observed(self) -> list[Link]:
+        """Traces for those who read some; what comes in for administrators too."""
+        links = [self._link(_("Telemetry"), "download", "intake", "intake")]
+        if self.powers.reads_some_traces:
+            links.insert(0, self._link(_("Traces"), "trace", "trace-list", "trace-"))
+        return links
 
     def _people(self) -> list[Link]:
         """Teams for everyone; accounts for administrators; delegations for whoever approves, by a lent right too."""

@@ -10,8 +10,8 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from governance.models import Call, CallDetail
-from governance.traces import MOST_CALLS, ingest, readable_calls
+from governance.models import Call, CallDetail, ContextSpan
+from governance.traces import MOST_CALLS, ingest, readable_calls, readable_spans
 from portal import access
 from portal.api.authentication import bearer_of
 from portal.api.described import CURSOR, described
@@ -22,7 +22,7 @@ from portal.api.fields import Fields, read_moment
 from portal.api.idempotency import once
 from portal.api.paging import page_of
 from portal.api.rendering import TolerantJSONParser
-from portal.tracing import SEARCH_DAYS, Asked, filter_calls, trace_id_of
+from portal.tracing import SEARCH_DAYS, Asked, filter_calls, trace_ids_of
 
 
 @described(
@@ -110,23 +110,33 @@ def _report(request: Request) -> Response:
 
 @described(
     "trace",
-    "The calls of one trace with their masked payloads.",
+    "The calls of one trace with their masked payloads, at most 1,000, and in `context` at most 1,000 spans of its "
+    "agents around them. `parent_id` is the `call_id` of a call or the `span_id` of a span, where it is known.",
     answers={200: "Trace"},
     problems=(404,),
+    examples=examples.TRACE,
 )
 @endpoint({"GET": "traces:read"})
 def trace_detail(request: Request, trace_id: str) -> Response:
     """The calls of one trace."""
+    stored, powers = trace_ids_of(trace_id), access.powers(request)
     calls = list(
-        readable_calls(access.powers(request))
-        .filter(trace_id=trace_id_of(trace_id))
+        readable_calls(powers)
+        .filter(trace_id__in=stored)
         .select_related("agent", "environment", "detail")
         .order_by("started_at", "pk")[:1000]
     )
     if not calls:
         raise Problem("trace-not-found", f"There is no trace {trace_id} that you may read.", status=404)
     shown = [{**show_call(call), **show_detail(call)} for call in calls]
-    return Response({"trace_id": calls[0].trace_id, "calls": shown})
+    spans = (
+        readable_spans(powers)
+        .filter(trace_id__in=stored)
+        .select_related("agent", "environment")
+        .order_by("started_at", "pk")[:1000]
+    )
+    context = [show_span(span) for span in spans]
+    return Response({"trace_id": calls[0].trace_id, "calls": shown, "context": context})
 
 
 def show_call(call: Call) -> dict[str, Any]:
@@ -141,6 +151,7 @@ def show_call(call: Call) -> dict[str, Any]:
         "known": call.version_id is not None,
         "environment": call.environment.name,
         "agent": call.agent.name,
+        "source": call.source,
         "arm": call.arm or None,
         "kind": call.kind,
         "attempt": call.attempt,
@@ -172,4 +183,20 @@ def show_detail(call: Call) -> dict[str, Any]:
         "parameters": detail.parameters,
         "output": detail.output,
         "spans": detail.spans,
+    }
+
+
+def show_span(span: ContextSpan) -> dict[str, Any]:
+    """A span of context, masked."""
+    return {
+        "span_id": span.span_id,
+        "parent_id": span.parent_id or None,
+        "name": span.name,
+        "environment": span.environment.name,
+        "agent": span.agent.name,
+        "outcome": span.outcome,
+        "started_at": span.started_at,
+        "duration_ms": span.duration_ms,
+        "attributes": span.attributes,
+        "received_at": span.received_at,
     }

@@ -214,6 +214,7 @@ PAGES: tuple[Row, ...] = (
     ),
     # Traces: analysts, and publishers of the team's own skills.
     Row("trace-list", "pqsl"),
+    Row("intake", "pqsld"),
     Row("trace-detail", "pql", kwargs={"trace_id": "trace-open"}, refused=404, note="open"),
     Row("trace-detail", "pql", kwargs={"trace_id": "trace-shut"}, refused=404, note="shut"),
     # What tells of oneself.
@@ -332,6 +333,7 @@ API: tuple[Row, ...] = (
     *_acts("api-release-act", 200),
     Row("api-skill-degrade", TEAM + DECIDE, "POST", "skill", data={"environments": ["production"], **REASON}),
     Row("api-skill-restore", TEAM + DECIDE, "POST", "skill", data={"environments": ["development"]}),
+    Row("api-intake", "pqsld"),
     Row("api-trace-list", EVERYONE, note="of calls that the user may read"),
     Row("api-trace-list", "", "POST", data={"calls": []}, agent=202, note="with no calls"),
     Row("api-otlp-traces", "", "POST", data={"resourceSpans": []}, agent=200, note="with no spans"),

@@ -20,6 +20,7 @@ from portal.api.shapes.cards import FILE
 from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.environments import CHANGE_ENVIRONMENT, ENVIRONMENT, NEW_ENVIRONMENT
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
+from portal.api.shapes.intake import INTAKE
 from portal.api.shapes.notices import NOTICE
 from portal.api.shapes.people import (
     CLOSE,
@@ -47,7 +48,8 @@ from portal.api.shapes.skills import (
     VERSION,
     VERSION_FIELDS,
 )
-from portal.api.shapes.traces import CALL_FIELDS, DETAIL, REJECTED, REPORTED, TASK
+from portal.api.shapes.subjects import ERASE, ERASURE
+from portal.api.shapes.traces import CALL_FIELDS, CONTEXT, DETAIL, REJECTED, REPORTED, TASK
 from portal.api.shapes.words import (
     BOOLEAN,
     INTEGER,
@@ -155,7 +157,11 @@ SHAPES: dict[str, Shape] = {
     ),
     "Call": record(**CALL_FIELDS),
     "CallPage": page("Call"),
-    "Trace": record(trace_id=TEXT, calls=listed(record(**CALL_FIELDS, **DETAIL))),
+    "Trace": record(trace_id=TEXT, calls=listed(record(**CALL_FIELDS, **DETAIL)), context=listed(CONTEXT)),
+    "Intake": INTAKE,
+    "Erase": ERASE,
+    "Erasure": ERASURE,
+    "ErasurePage": page("Erasure"),
     "AuditEntry": ENTRY,
     "AuditPage": page("AuditEntry"),
     "Notice": NOTICE,

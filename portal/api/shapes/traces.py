@@ -80,6 +80,7 @@ CALL_FIELDS: dict[str, Shape] = {
     "known": BOOLEAN,
     "environment": TEXT,
     "agent": TEXT,
+    "source": one_of("rest", "otlp", "logs"),
     "arm": maybe(one_of("stable", "candidate")),
     "kind": one_of("called", "loaded", "resource", "script"),
     "attempt": INTEGER,
@@ -99,3 +100,15 @@ CALL_FIELDS: dict[str, Shape] = {
     "cache_hit": maybe(BOOLEAN),
     "received_at": MOMENT,
 }
+CONTEXT = record(
+    span_id=TEXT,
+    parent_id=maybe(TEXT),
+    name=TEXT,
+    environment=TEXT,
+    agent=TEXT,
+    outcome=one_of("ok", "error"),
+    started_at=MOMENT,
+    duration_ms=INTEGER,
+    attributes=JSON,
+    received_at=MOMENT,
+)
