@@ -19,9 +19,16 @@ _LONGEST_V6 = 45
 _FEWEST_DIGITS = 5
 # What stands before a version of four parts: `Chrome/120.0.0.0`, `version 1.2.3.4`, `==1.2.3.4`, `第1.2.3.4节`.
 _VERSION = re.compile(
-    r"(?:(?<![A-Za-z0-9.])[A-Z][A-Za-z]*/|[=<>~^!]=[ ]?|\^|~"
+    r"(?:(?<![A-Za-z0-9.])[A-Z][A-Za-z]*/|(?P<equal>[=<>~^!]=[ ]?)|\^|~"
     r"|(?i:version|ver|release|section|clause|chapter|build|版本|第|版|верси[яию]|пункт|раздел|§)[^A-Za-z0-9\x1e]{0,4})\Z"
 )
+# Farther before one whose parts are all small, as in `from version 2.0.0.12 to 2.1.0.0`.
+_VERSIONS = re.compile(
+    r"(?i:version|release|section|clause|chapter|chapitre|abschnitt|kapitel|cap[ií]tulo|sección|firmware|driver|upgrad|"
+    r"版本|章节|固件|升级|バージョン|верси|пункт|раздел|глав|обновл)|(?<![A-Za-z])v[0-9]|§|第[0-9.]*\Z"
+)
+_FAR = 64
+_PRIVATE = frozenset((10,))
 _OCTETS_BY_PAIRS = re.compile(r"(?:[0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}")
 _NEAR = 24
 _HOSTS = words(
@@ -30,6 +37,7 @@ _HOSTS = words(
 )
 # Few parts of versions have come this far.
 _OLDEST = 40
+_RARE = 100
 
 
 def find(text: str) -> Iterator[Span]:
@@ -54,7 +62,19 @@ def _version_4(text: str) -> Iterator[Span]:
 def _is_version_4(text: str, start: int, end: int) -> bool:
     if any(int(part) > 255 for part in text[start:end].split(".")) or not _is_bounded(text, start, end):
         return False
-    return not _VERSION.search(text[max(0, start - _NEAR) : start])
+    before = text[max(0, start - _FAR) : start]
+    found = _VERSION.search(before[-_NEAR:])
+    parts = [int(part) for part in text[start:end].split(".")]
+    if max(parts) < _OLDEST and parts[0] not in _PRIVATE:
+        # As likely a version or a chapter as an address.
+        return not (found or _VERSIONS.search(before))
+    if found and found["equal"]:
+        return _last_word(before[: -len(found["equal"])]) in _HOSTS
+    return not found or sum(part >= _RARE for part in parts) > 1
+
+
+def _last_word(text: str) -> str:
+    return text[len(text.rstrip(LETTERS)) :].lower()
 
 
 def _back(text: str, at: int, characters: str) -> int:
@@ -78,7 +98,7 @@ def _is_bounded(text: str, start: int, end: int) -> bool:
 def _is_joined(text: str, start: int, end: int) -> bool:
     """Whether an address hangs on a word, as in `ip_10.0.0.1`, and no version does, as in `libfoo_1.2.3.4.deb`."""
     before = text[max(0, start - _NEAR) : start - 1]
-    if before[len(before.rstrip(LETTERS)) :].lower() in _HOSTS or not before[-1:].isalnum():
+    if _last_word(before) in _HOSTS or not before[-1:].isalnum():
         return True
     parts = [int(part) for part in text[start:end].split(".")]
     return parts[0] in (10, 127) or parts[:2] == [192, 168] or sum(part > _OLDEST for part in parts) > 1

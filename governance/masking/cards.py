@@ -38,6 +38,16 @@ _ISSUERS: tuple[tuple[int, int, frozenset[int]], ...] = (
     (630400, 639099, _MAESTRO),
     (675900, 676399, _MAESTRO),
     (600000, 609999, frozenset((16, 19))),  # RuPay, banks of China before UnionPay
+    (500000, 509999, _SIXTEEN_UP),  # Maestro, Elo, Verve, Meeza
+    (560000, 589999, _SIXTEEN_UP),  # Maestro
+    (610000, 639999, _SIXTEEN_UP),  # Maestro, InstaPayment
+    (660000, 699999, _SIXTEEN_UP),  # Maestro
+    (220500, 220599, frozenset((16,))),  # Borica
+    (860000, 860099, frozenset((16,))),  # Uzcard
+    (986000, 986099, frozenset((16,))),  # Humo
+    (979200, 979299, frozenset((16,))),  # Troy
+    (970400, 970499, frozenset((16, 19))),  # NAPAS
+    (911200, 911299, frozenset((16,))),  # Belkart
     (955800, 955899, frozenset((16, 19))),  # ICBC before UnionPay
 )
 

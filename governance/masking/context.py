@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from governance.masking import names
-from governance.masking.words import words
+from governance.masking.words import DIGIT, words
 
 _NEAR = 48
 _NAME = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_.-]{0,40}|[\u0400-\u04ff]{2,20}|[\u4e00-\u9fff]{1,8})\Z")
@@ -68,7 +68,7 @@ def is_called_phone(text: str, start: int) -> bool:
 def is_measure(text: str, start: int, end: int) -> bool:
     """Whether a number without separators is an amount or an identifier: `bytes=…`, `… ns`, `€…`, `trace_id: …`."""
     if not text[start:end].isdigit():
-        return False
+        return text[start] in DIGIT and _role_before(text, start) == names.OPAQUE
     if text[start - 1 : start] in _CURRENCY and start:
         return True
     if _UNIT.match(text, end):
@@ -76,7 +76,13 @@ def is_measure(text: str, start: int, end: int) -> bool:
     before = text[max(0, start - _NEAR) : start].rstrip(_QUOTES)
     if before[-1:] in ("-", "/") and _OF_BYTES.search(before):
         return True
+    return _role_before(text, start) in (names.MEASURE, names.OPAQUE)
+
+
+def _role_before(text: str, start: int) -> str:
+    """The role that a name with a colon or `=` gives to what stands here."""
+    before = text[max(0, start - _NEAR) : start].rstrip(_QUOTES)
     if before[-1:] not in ("=", ":"):
-        return False
+        return names.PLAIN
     name = _NAME.search(before[:-1].rstrip(_QUOTES))
-    return name is not None and names.role_of(name.group()) in (names.MEASURE, names.OPAQUE)
+    return names.role_of(name.group()) if name else names.PLAIN

@@ -234,7 +234,10 @@ def _keys(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
     match = shape.search(text)
     while match:
         start, end = match.span()
-        if text[start - 1 : start] not in _GLUE and not _NAME.fullmatch(match.group()):
+        # The Bot API of Telegram has `/bot` and the token in its addresses.
+        if (text[start - 1 : start] not in _GLUE or text.endswith("/bot", 0, start)) and not _NAME.fullmatch(
+            match.group()
+        ):
             yield Span(start, end, KEY, match.group())
         else:
             end = start + 1

@@ -16,6 +16,8 @@ _SHORTEST = 3
 _SHORT_WORD = 11
 _SHORT_NAME = 13
 _VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)*")
+# The number of an order or a document.
+_FILED = re.compile(r"[0-9]+(?:[-/][0-9]+)*")
 # What machines write, whole: a UUID, a digest or another hexadecimal number that has letters, a moment, `call_…`.
 _MACHINE = re.compile(
     r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}|(?=[0-9]{0,63}[a-f])[0-9a-f]{16,64}"
@@ -74,7 +76,9 @@ def _is_plain_under(text: str, role: str) -> bool:
         return False
     if role == names.VERSION and _VERSION.fullmatch(text):
         return True
-    return (role in (names.MEASURE, names.OPAQUE) and text.isdigit()) or is_plain(text)
+    if role == names.OPAQUE and _FILED.fullmatch(text):
+        return True
+    return (role == names.MEASURE and text.isdigit()) or is_plain(text)
 
 
 class Field(NamedTuple):

@@ -32,7 +32,7 @@ SCHEMA_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "obje
 # One of these is in every name of a secret that ASCII or Cyrillic letters write.
 STEMS: Final = (
     "pass", "pw", "ennwort", "secret", "cred", "auth", "key", "token", "jwt", "cookie", "sig", "cvv", "cvc", "otp", "pin",
-    "mfa", "hmac", "assertion", "mnemonic", "sess", "bearer", "code", "phrase", "парол", "секрет", "токен", "ключ", "код", "пин",
+    "contrase", "senha", "woord", "parol", "hasł", "hasl", "ifre", "mfa", "hmac", "assertion", "mnemonic", "sess", "bearer", "code", "phrase", "парол", "секрет", "токен", "ключ", "код", "пин",
 )  # fmt: skip
 _LONGEST = 100
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -41,7 +41,9 @@ _SECRETS = words(
     "password passwords passwd passwort kennwort passphrase passcode pwd passwds userpass dbpass secret secrets credential "
     "credentials creds authorization apikey apikeys secretkey privatekey accesskey authkey accountkey sharedaccesskey "
     "accesstoken refreshtoken authtoken idtoken sessiontoken bearertoken apitoken clientsecret jwt xapikey xauthtoken "
-    "csrftoken xsrftoken pgpassword apisecret clientassertion passw userpw dbpw pw hmac cvv cvc mnemonic sig jsessionid phpsessid sessid пароль пароли секрет пинкод"
+    "csrftoken xsrftoken pgpassword apisecret clientassertion passw userpw dbpw pw hmac cvv cvc mnemonic sig jsessionid phpsessid sessid пароль пароли секрет пинкод "
+    # In other languages of Europe.
+    "motdepasse contraseña contrasena senha wachtwoord hasło haslo şifre sifre parola"
 )
 _WEAK = words("token pass bearer токен")
 _PINS = words("pin otp totp mfa passcodes пин")
@@ -71,7 +73,7 @@ _NO_SECRETS = words(
     "first second by test forward backward render page next continuation cursor sync stop eos bos pad sep cls unk special"
 )
 # A name that begins with one of these asks or tells about a secret.
-_ASKING = words("has is needs need forgot show hide длина срок сложность политика")
+_ASKING = words("has is needs need forgot show hide cambio длина срок сложность политика")
 _PHONES = words(
     "phone phones telephone tel mobile mobiles cell cellphone msisdn whatsapp fax telefon handy rufnummer phonenumber "
     "mobilephone mobilenumber phoneno telno телефон тел мобильный факс"
@@ -85,9 +87,31 @@ _MEASURES = words(
 _OPAQUE = words(
     "trace span call request correlation parent event message run task job order batch build commit version"
 )
-_VERSIONS = frozenset(("version", "ver", "版本", "版本号", "версия"))
+_ID_ENDS = ("id", "ids")
+# What is numbered by those who trade, ship and file.
+_NUMBERED = words(
+    "order invoice ticket case document doc po reference ref part serial tracking shipment article item contract file batch "
+    "lot bill receipt quote claim policy заказа счёта счета договора накладной"
+)
+_NUMBER_ENDS = words("no nr num number numbers code id номер заказа счёта счета договора накладной")
+_OPAQUE_CHINESE = (
+    "编号",
+    "单号",
+    "流水号",
+    "序列号",
+    "批号",
+    "批次号",
+    "合同号",
+    "发票号",
+    "货号",
+    "型号",
+    "订单",
+)
+_VERSIONS = frozenset(
+    ("version", "ver", "versions", "release", "latest", "section", "chapter", "版本", "版本号", "версия")
+)
 _SECRETS_INSIDE = (
-    "密码", "密碼", "口令", "密钥", "密鑰", "金鑰", "秘钥", "令牌", "私钥", "私鑰", "验证码", "驗證碼", "授权码", "助记词"
+    "パスワード", "暗証番号", "秘密鍵", "비밀번호", "암호", "密码", "密碼", "口令", "密钥", "密鑰", "金鑰", "秘钥", "令牌", "私钥", "私鑰", "验证码", "驗證碼", "授权码", "助记词"
 )  # fmt: skip
 _ABOUT_CHINESE = (
     "数",
@@ -132,7 +156,9 @@ def role_of(name: str) -> str:
         return PHONE
     if last in _VERSIONS:
         return VERSION
-    if last in ("id", "ids") and known & _OPAQUE:
+    if (last in _ID_ENDS and known & _OPAQUE) or (last in _NUMBER_ENDS and known & _NUMBERED):
+        return OPAQUE
+    if last.endswith(_OPAQUE_CHINESE):
         return OPAQUE
     return MEASURE if last in _MEASURES else PLAIN
 

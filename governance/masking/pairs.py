@@ -13,7 +13,7 @@ from governance.masking.words import DIGIT, WORD, WORD_CHARACTERS, words
 _SIGN = re.compile("[=:\u2014\u2013]")
 _AFTER = re.compile("(?:=>|:=|={1,3}|::?|[\u2014\u2013](?=[ ]))[ \\t\u00a0]{0,8}")
 _ASCII_NAME = WORD_CHARACTERS + ".-$"
-_ANY_NAME = _ASCII_NAME + "".join(map(chr, range(0x400, 0x500)))
+_ANY_NAME = _ASCII_NAME + "".join(map(chr, (*range(0xC0, 0x180), *range(0x400, 0x500))))
 _AFTER_NAME = " \t\u00a0\"'`\\]"
 _LONGEST_NAME = 80
 _LONG = 400
@@ -22,7 +22,7 @@ _QUERY = re.compile(r"[?&][A-Za-z0-9_.~-]{1,60}\Z")
 _GUESSED = frozenset((names.WEAK, names.CODE))
 _BEFORE = re.compile(r"(?:[A-Za-z\u0400-\u04ff]{1,20}[ _-]){1,2}\Z")
 # Names that tell something only with the word before them: `API key`, «код подтверждения».
-_SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase")
+_SPACED = words("key keys ключ ключи code код pin доступа подтверждения api phrase passe")
 _OPTION = re.compile(r"-(?P<name>[A-Za-z][A-Za-z0-9-]{1,40})[ ]+(?=[^\s-])")
 _SAID = re.compile(
     r"(?<![A-Za-z\u0400-\u04ff])(?P<name>password|passwd|passphrase|secret|пароль"
@@ -39,11 +39,12 @@ SAID_SIGNS = (
     "окен ", "люч ",
 )  # fmt: skip
 _CHINESE = re.compile(
-    r"(?P<name>密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
-    r"(?:(?P<about>[^\x00-\x7f是为為]{0,6}?)(?P<sign>[ \t]?[:=][ \t]?|[是为為]:?[ ]?)|[ ]?)"
+    r"(?P<name>パスワード|暗証番号|비밀번호|암호|密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
+    r"(?:(?P<about>[^\x00-\x7f是为為]{0,6}?)(?P<sign>[ \t]?[:=][ \t]?|[是为為]:?[ ]?)|[はが는은]?[ ]?)"
     "(?=[\"'\u201c\u2018\u300c\u300e]?[!-~])"
 )
-_CHINESE_SIGNS = ("密", "令", "钥", "验证码", "驗證碼", "授权码")
+_COUNTERS = frozenset("位个個字文天次种年月日分秒小자")
+_CHINESE_SIGNS = ("パスワード", "暗", "비밀", "암호", "密", "令", "钥", "验证码", "驗證碼", "授权码")
 _USERINFO = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/?#\"'<>]{1,256})@")
 _CURL_USER = re.compile(r"-u(?:ser)?[ =][\"']?[^\s:\"']{1,128}:(?P<value>[^\s\"']{1,256})")
 _COMMAND = re.compile(
@@ -73,6 +74,18 @@ _INPUT = re.compile(
 _FORM = re.compile(
     r"name=\"(?P<name>[^\"\r\n]{1,64})\"(?:\r?\n[^\r\n\x1e]+){0,3}\r?\n\r?\n(?P<value>[^\r\n\x1e]{1,8192})"
 )
+# A line of names alone, one of which tells of a secret.
+_HEADING = re.compile(
+    r"^(?=[^\r\n]{0,400}?(?i:pass|pw|secret|token|key|pin|cvv|cvc|otp|парол|секрет|токен|密码|口令|密钥|令牌))"
+    r"(?P<first>[|]?[ ]?[\"']?[^\W\d][\w .-]{0,40}[\"']?[ ]?)(?P<mark>[,;\t|])"
+    r"(?:[ ]?[\"']?[^\W\d][\w .-]{0,40}[\"']?[ ]?(?P=mark)){0,40}(?:[ ]?[\"']?[^\W\d][\w .-]{0,40}[\"']?[ ]?)?$",
+    re.MULTILINE,
+)
+_CELLS = {
+    mark: re.compile(rf'(?:"[^"]*+"|[^{mark}"]|"){{1,8192}}+|(?<={mark})(?={mark})|^(?={mark})|(?<={mark})$')
+    for mark in ",;\t|"
+}
+_AROUND_CELLS = " \"'"
 # Places where a secret stands without a name, by what the text must have.
 _PLACES = (
     (("://",), _USERINFO),
@@ -95,6 +108,8 @@ def find(text: str) -> Iterator[Span]:
     for sign, shape in _FIELDS:
         if sign in text:
             yield from _in_fields(text, shape)
+    if "\n" in text and _HEADING.search(text):
+        yield from _columns(text)
     if not text.isascii() and any(map(text.__contains__, _CHINESE_SIGNS)):
         yield from _chinese(text)
     if any(map(text.__contains__, SAID_SIGNS)):
@@ -149,6 +164,36 @@ def _in_fields(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
             yield from values.hidden(text, *match.span("value"), role)
 
 
+def _columns(text: str) -> Iterator[Span]:
+    """The columns of a table, with commas or other marks, whose headings are tell-tale names."""
+    roles: list[str] = []
+    mark, at = "", 0
+    for line in text.splitlines(keepends=True):
+        cells = list(_cells(line, at, mark)) if roles else []
+        if len(cells) == len(roles) > 0:
+            for (start, end), role in zip(cells, roles, strict=True):
+                if role in names.HIDDEN and (role not in _GUESSED or values.looks_drawn(text[start:end])):
+                    yield from values.hidden(text, start, end, role)
+        else:
+            heading = _HEADING.fullmatch(line.rstrip("\r\n"))
+            mark = heading["mark"] if heading else ""
+            roles = (
+                [names.role_of(line[start:end]) for start, end in _cells(line, 0, mark)] if heading else []
+            )
+        at += len(line)
+
+
+def _cells(line: str, at: int, mark: str) -> Iterator[tuple[int, int]]:
+    """Where the cells of a line are that begins at `at`, without quotes and blanks; marks in quotes part none."""
+    for cell in re.finditer(_CELLS[mark], line.rstrip("\r\n")):
+        start, end = cell.span()
+        while start < end and line[start] in _AROUND_CELLS:
+            start += 1
+        while end > start and line[end - 1] in _AROUND_CELLS:
+            end -= 1
+        yield at + start, at + end
+
+
 def _options(text: str) -> Iterator[Span]:
     """`--password …`"""
     for match, place in _values_behind(text, _OPTION):
@@ -162,6 +207,9 @@ def _chinese(text: str) -> Iterator[Span]:
     for match, place in _values_behind(text, _CHINESE):
         role = names.role_of(f"{match['name']}{match['about'] or ''}")
         value = text[slice(*place)]
+        # “密码是12位”
+        if value.isdigit() and text[place[1] : place[1] + 1] in _COUNTERS:
+            continue
         if role in names.HIDDEN and (match["sign"] or (len(value) >= 4 and values.looks_drawn(value))):
             yield from values.hidden(text, *place, names.WEAK if match["name"] == "令牌" else role)
 

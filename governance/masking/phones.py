@@ -42,8 +42,10 @@ _SHAPES = {
 _CODES = {"cn": "86", "ru": "7", "us": "1", "fr": "33", "de": "49"}
 _ABROAD = re.compile(rf"[1-9](?:{_WIDE}[0-9]){{5,16}}+")
 _DATE = re.compile(
-    r"[0-9]{1,2}([./\-])[0-9]{1,2}\1(?:19|20)?[0-9]{2}(?![0-9]|[./\-][0-9])|(?:19|20)[0-9]{2}([./\-])[0-9]{1,2}\2[0-9]{1,2}(?![0-9])"
+    r"(?:[01][0-9]|2[0-4])[0-5][0-9][\-\u2013](?:[01][0-9]|2[0-4])[0-5][0-9](?![0-9])|[0-9]{1,2}([./\-])[0-9]{1,2}\1(?:19|20)?[0-9]{2}(?![0-9]|[./\-][0-9])|(?:19|20)[0-9]{2}([./\-])[0-9]{1,2}\2[0-9]{1,2}(?![0-9])"
 )
+# `+86.925278`, a degree; a telephone number has more digits or groups.
+_DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{4,7}(?![0-9]|[./\-][0-9]|[ ][0-9])")
 _FEWEST = 7
 _GROUP = re.compile(r"[0-9]+")
 _NO_DIGITS = re.compile(r"[^0-9]+")
@@ -100,6 +102,8 @@ def _is_german(number: str, written: str) -> bool:
 
 def _abroad(text: str, start: int, begin: int) -> Span | None:
     """A number behind `+` or `00`; it ends with the group that completes it."""
+    if _DECIMAL.match(text, start):
+        return None
     match = _ABROAD.match(text, start)
     code = calling_code(_digits(text[start : start + 5])) if match else ""
     if not match or not code:

@@ -11,7 +11,7 @@ from governance.masking.spans import Span
 from governance.masking.words import words
 
 # Punctuation of Chinese and Japanese, and of full width; none of it is typed into a password.
-_WIDE_MARKS = "\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\u4e00-\u9fff\u201c\u201d\u2018\u2019\u00ab\u00bb"
+_WIDE_MARKS = "\u3000-\u30ff\uac00-\ud7a3\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\u4e00-\u9fff\u201c\u201d\u2018\u2019\u00ab\u00bb"
 _ESCAPED = re.compile(r"\\+[\"'](?P<value>(?:[^\"'\\\r\n]|\\+[^\"'\\\r\n]){1,8192}+)")
 _DOUBLE = re.compile(r"\"(?P<value>(?:[^\"\\\x1e]|\\[^\x1e]){1,8192}+)")
 _SINGLE = re.compile(r"'(?P<value>(?:[^'\\\r\n]|\\[^\r\n]){1,8192}+)")
@@ -47,7 +47,7 @@ _CODE = re.compile(
     r"(?:self|this|os|process|config|settings|env|ctx|request|args|options|secrets|vault|var|local)\.[A-Za-z_.]+"
 )
 _PLACEHOLDER = re.compile(
-    r"\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*|\{\{[^{}]*\}\}|<[A-Za-z _-]+>|%\([A-Za-z_]+\)s|%s|\.{2,}|…+|[xX]{3,}"
+    r"\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*|\{\{[^{}]*\}\}|\{[A-Za-z_][A-Za-z0-9_.()]*\}|<[A-Za-z _-]+>|%\([A-Za-z_]+\)s|%s|\.{2,}|…+|[xX]{3,}"
     r"|(?i:(?:your|insert|replace|put|enter)[-_ ](?:[a-z]{1,12}[-_ ]){0,4}(?:password|secret|token|key|here|value|it|me))",
     re.ASCII,
 )
