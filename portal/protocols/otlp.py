@@ -61,7 +61,9 @@ def _take(request: Request, read: Callable[[object], Batch], source: Source) -> 
         source=source,
     )
     rejected = len(batch.refused) + len(done.rejected)
-    return answers.taken(request, rejected=rejected, message=_tell(batch, done), spans=source == Source.OTLP)
+    return answers.taken(
+        request, rejected=rejected, message=_tell(batch, done, source), spans=source == Source.OTLP
+    )
 
 
 def _payload(request: Request) -> object:
@@ -81,9 +83,9 @@ def _payload(request: Request) -> object:
     return body if kind == PROTOBUF else TolerantJSONParser().parse(BytesIO(body))
 
 
-def _tell(batch: Batch, done: Ingested) -> str:
+def _tell(batch: Batch, done: Ingested, source: Source) -> str:
     """What was not taken and why, by the ids that the sender knows; "" where all was."""
-    what = "Span" if batch.spans or batch.calls or batch.left == 0 else "Record"
+    what = "Span" if source == Source.OTLP else "Record"
     problems = [(one.label, one.message) for one in batch.refused]
     problems += [(batch.labels[one.index], one.message.rstrip(".")) for one in done.rejected]
     told = [f"{what} {label or 'without an id'}: {message}." for label, message in problems[:MOST_TOLD]]
