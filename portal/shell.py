@@ -128,6 +128,7 @@ class Shell:
         )
         if powers.is_admin:
             groups[-1][1].append(self._link(_("Audit log"), "log", "audit-log", "audit-log"))
+            groups[-1][1].append(self._link(_("Masking"), "lock", "masking", "masking"))
             groups[-1][1].append(self._link(_("Erasures"), "x", "erasure-list", "erasure-"))
         groups.append((_("Organisation"), self._people()))
         return tuple(Group(title, tuple(links)) for title, links in groups)
