@@ -144,12 +144,13 @@ _GUARDED = (
     (("AzSe",), re.compile(r"[A-Za-z0-9]{42}AzSe[A-D][A-Za-z0-9]{5}")),
     (("+ACR",), re.compile(r"[A-Za-z0-9+/]{42}\+ACR[A-D][A-Za-z0-9+/]{5}")),
 )
+_GUARDS = tuple(sign for signs, _ in _GUARDED for sign in signs)
 # Parts between full stops: a bot of Discord, a token of Airtable, a key of Zhipu.
 _DOTTED = re.compile(
     r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"
     r"|[a-f0-9]{32}\.(?=[a-z]{0,15}[A-Z0-9])[A-Za-z0-9]{16}(?![A-Za-z0-9.])"
 )
-_LAST_PART = re.compile(r"(?<=[A-Za-z0-9_-])\.[A-Za-z0-9_-]{16}")
+_LAST_PART = re.compile(r"\.[A-Za-z0-9_-]{16}")
 # How far before their last full stop they begin.
 _HEADS = (17, 31, 32, 33)
 _TELEGRAM = re.compile(r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}")
@@ -195,9 +196,10 @@ def find(text: str) -> Iterator[Span]:
     """Keys, JSON Web Tokens, private keys, webhooks, and credentials behind a scheme; the normal form is the value."""
     yield from _marked(text)
     yield from _keys(text, _UNMARKED)
-    for signs, shape in _GUARDED:
-        if any(map(text.__contains__, signs)):
-            yield from _keys(text, shape)
+    if any(map(text.__contains__, _GUARDS)):
+        for signs, shape in _GUARDED:
+            if any(map(text.__contains__, signs)):
+                yield from _keys(text, shape)
     if "." in text:
         yield from _dotted(text)
     if ":AA" in text:

@@ -34,9 +34,9 @@ _OTHER_CHARACTERS = re.compile(
     "[@:=<\\\\&%0-9_\\-\u2013\u2014\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff1a\uff1d\uff20-\uff3a\uff41-\uff5a\ufe6b密令钥鑰码碼]"
 )
 _LETTERS = credentials.SIGNS_OF_LETTERS
-_WORDS = (*credentials.SIGNS_OF_LETTERS, *credentials.SIGNS, *pairs.SAID_SIGNS)
+_WORDS = (*credentials.SIGNS_OF_LETTERS, *credentials.SIGNS)
 _NAME = re.compile(r"[^\W\d][\w .-]{0,79}")
-_QUICK = 200
+_QUICK = 400
 _NEAR = 80
 _LONGEST_NAME = 100
 _TOUCHING = WORD | frozenset("-+.@/~%")
@@ -68,7 +68,9 @@ def is_plain(text: str, role: str = names.PLAIN) -> bool:
         return True
     if not _ASCII_CHARACTERS.search(text):
         return not any(map(text.__contains__, _LETTERS))
-    return length < _QUICK and not _ASCII_SIGNS.search(text) and not any(map(text.__contains__, _WORDS))
+    if length >= _QUICK or _ASCII_SIGNS.search(text) or any(map(text.__contains__, _WORDS)):
+        return False
+    return not any(map(text.lower().__contains__, pairs.SAID_SIGNS))
 
 
 def _is_plain_under(text: str, role: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from governance.masking import names, values
 from governance.masking.spans import Span
-from governance.masking.words import DIGIT, WORD, WORD_CHARACTERS, words
+from governance.masking.words import DIGIT, PARTING, WORD, WORD_CHARACTERS, words
 
 # Full width is narrowed before; a dash joins name and value in Russian.
 _SIGN = re.compile("[=:\u2014\u2013]")
@@ -16,7 +16,6 @@ _ASCII_NAME = WORD_CHARACTERS + ".-$"
 _ANY_NAME = _ASCII_NAME + "".join(map(chr, (*range(0xC0, 0x180), *range(0x400, 0x500))))
 _AFTER_NAME = " \t\u00a0\"'`\\]"
 _LONGEST_NAME = 80
-_LONG = 400
 # In a query a number sign ends the value.
 _QUERY = re.compile(r"[?&][A-Za-z0-9_.~-]{1,60}\Z")
 _GUESSED = frozenset((names.WEAK, names.CODE))
@@ -35,8 +34,8 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 SAID_SIGNS = (
-    "assw", "ASSW", "assp", "ecret ", "ode", "PIN", "pin ", "otp ", "OTP ", "арол", "АРОЛ", "код", "Код", "oken ", " key ",
-    "окен ", "люч ",
+    "assw", "assp", "asscod", "ecret ", " key ", "oken ", "pin ", "pin:", "otp ", "on code", "ty code", "ss code", "in code",
+    "me code", "ms code", "th code", "up code", "ry code", "ur code", "арол", "код", "окен ", "люч ",
 )  # fmt: skip
 _CHINESE = re.compile(
     r"(?P<name>パスワード|暗証番号|비밀번호|암호|密码|密碼|口令|密钥|密鑰|秘钥|令牌|私钥|验证码|驗證碼|授权码)"
@@ -44,7 +43,20 @@ _CHINESE = re.compile(
     "(?=[\"'\u201c\u2018\u300c\u300e]?[!-~])"
 )
 _COUNTERS = frozenset("位个個字文天次种年月日分秒小자")
-_CHINESE_SIGNS = ("パスワード", "暗", "비밀", "암호", "密", "令", "钥", "验证码", "驗證碼", "授权码")
+_CHINESE_SIGNS = (
+    "パスワード",
+    "暗",
+    "비밀",
+    "암호",
+    "密",
+    "令",
+    "钥",
+    "鑰",
+    "助记词",
+    "验证码",
+    "驗證碼",
+    "授权码",
+)
 _USERINFO = re.compile(r"://(?P<user>[^\s/?#@:\"'<>]{0,128}):(?P<value>[^\s/?#\"'<>]{1,256})@")
 _CURL_USER = re.compile(r"-u(?:ser)?[ =][\"']?[^\s:\"']{1,128}:(?P<value>[^\s\"']{1,256})")
 _COMMAND = re.compile(
@@ -93,33 +105,37 @@ _PLACES = (
     (_COMMAND_SIGNS, _COMMAND),
     (_CODE_SIGNS, _CODE_BEFORE),
 )
+_PLACE_SIGNS = tuple(sign for signs, _ in _PLACES for sign in signs)
+_TELLING = (*names.STEMS, *_CHINESE_SIGNS)
 _FIELDS = (("</", _ELEMENT), ("name=", _FORM), ("value=", _INPUT))
 
 
 def find(text: str) -> Iterator[Span]:
     """Values that stand behind a tell-tale name; the normal form is the value itself."""
-    yield from _named(text)
-    if " -" in text or text.startswith("-"):
-        yield from _options(text)
-    for signs, shape in _PLACES:
-        if any(map(text.__contains__, signs)):
-            for match in shape.finditer(text):
-                yield from values.hidden(text, *match.span("value"), names.SECRET)
-    for sign, shape in _FIELDS:
-        if sign in text:
-            yield from _in_fields(text, shape)
-    if "\n" in text and _HEADING.search(text):
-        yield from _columns(text)
-    if not text.isascii() and any(map(text.__contains__, _CHINESE_SIGNS)):
-        yield from _chinese(text)
-    if any(map(text.__contains__, SAID_SIGNS)):
+    lower = text.lower()
+    if any(map(lower.__contains__, _TELLING)):
+        yield from _named(text)
+        if " -" in text or text.startswith("-"):
+            yield from _options(text)
+        for sign, shape in _FIELDS:
+            if sign in text:
+                yield from _in_fields(text, shape)
+        # Lines that do not part texts.
+        if text.count("\n") > 2 * text.count(PARTING[1]) and _HEADING.search(text):
+            yield from _columns(text)
+        if not text.isascii() and any(map(text.__contains__, _CHINESE_SIGNS)):
+            yield from _chinese(text)
+    if any(map(lower.__contains__, SAID_SIGNS)):
         yield from _said(text)
+    if any(map(text.__contains__, _PLACE_SIGNS)):
+        for signs, shape in _PLACES:
+            if any(map(text.__contains__, signs)):
+                for match in shape.finditer(text):
+                    yield from values.hidden(text, *match.span("value"), names.SECRET)
 
 
 def _named(text: str) -> Iterator[Span]:
     """A name, a sign such as `=` or a colon, and a value."""
-    if len(text) > _LONG and not any(map(text.lower().__contains__, names.STEMS)):
-        return
     taken = 0
     for sign in _SIGN.finditer(text):
         at = sign.start()
