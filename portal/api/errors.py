@@ -41,7 +41,7 @@ from catalog import (
     tokens,
 )
 from catalog.advertisement import BadTemplate
-from governance import approvals, refusals, traces
+from governance import approvals, masking_rules, refusals, traces
 from portal.access import NotFound
 from portal.api.rendering import as_json
 from portal.logs import route_of
@@ -102,6 +102,10 @@ KNOWN: Mapping[type[Exception], tuple[int, str]] = {
     environments.InUse: (409, "environment-in-use"),
     environments.LastOne: (409, "environment-in-use"),
     environments.Removed: (409, "environment-removed"),
+    masking_rules.RuleTaken: (409, "rule-taken"),
+    masking_rules.TooManyRules: (409, "rules-full"),
+    masking_rules.RuleChanged: (409, "rule-changed"),
+    masking_rules.Untried: (422, "rule-untried"),
     appeals.NotAppealable: (409, "not-appealable"),
     degradations.BadFallback: (422, "fallback-invalid"),
     grants.BadGrant: (422, "grant-invalid"),

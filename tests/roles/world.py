@@ -16,7 +16,9 @@ from catalog.degradations import degrade
 from catalog.journal import Actor
 from catalog.models import Agent, Appeal, Grant, Release, Role, Skill, State, User, Version, VersionFinding
 from catalog.tokens import USER_SCOPES
-from governance.models import Notice
+from governance.erasures import request_erasure
+from governance.models import MaskingRule, Notice
+from governance.subjects import read_subject
 from tests import make
 from tests.portal.reports import report
 
@@ -117,7 +119,12 @@ def _make_rest(world: World, now: datetime) -> dict[str, str]:
         report(
             world.agent, {"call_id": name, "trace_id": name, "skill": thing.skill.folder, "version": "1.0.0"}
         )
+    erasure = request_erasure(
+        subject=read_subject("anna@example.org"), reason="", actor=Actor(user=cast.ada), now=now
+    )
     return {
+        "erasure": str(erasure.pk),
+        "rule": str(MaskingRule.objects.create(kind="DEAL", pattern="D-1", created_at=now, changed_at=now).pk),
         "agent_token": str(make.token(agent=world.agent, scopes=("feed",), now=now)[0].pk),
         "own_token": str(make.token(user=cast.ines, now=now)[0].pk),
         "grant": str(Grant.objects.get(user=cast.ravi).pk),

@@ -21,6 +21,15 @@ from portal.api.shapes.comparison import COMPARED
 from portal.api.shapes.environments import CHANGE_ENVIRONMENT, ENVIRONMENT, NEW_ENVIRONMENT
 from portal.api.shapes.feed import ADVERTISED, LOADED, SKILL_FIELDS, TOOLS
 from portal.api.shapes.intake import INTAKE
+from portal.api.shapes.masking import (
+    MASKING_KIND,
+    MASKING_RULE,
+    MASKING_RULE_CHANGE,
+    MASKING_RULE_NEW,
+    MASKING_SWITCH,
+    MASKING_TRIED,
+    MASKING_TRY,
+)
 from portal.api.shapes.notices import NOTICE
 from portal.api.shapes.people import (
     CLOSE,
@@ -162,6 +171,15 @@ SHAPES: dict[str, Shape] = {
     "Erase": ERASE,
     "Erasure": ERASURE,
     "ErasurePage": page("Erasure"),
+    "MaskingRule": MASKING_RULE,
+    "MaskingRulePage": page("MaskingRule"),
+    "NewMaskingRule": MASKING_RULE_NEW,
+    "ChangeMaskingRule": MASKING_RULE_CHANGE,
+    "MaskingTry": MASKING_TRY,
+    "MaskingTried": MASKING_TRIED,
+    "MaskingKind": MASKING_KIND,
+    "MaskingKinds": record(items=listed(ref("MaskingKind"))),
+    "MaskingSwitch": MASKING_SWITCH,
     "AuditEntry": ENTRY,
     "AuditPage": page("AuditEntry"),
     "Notice": NOTICE,
