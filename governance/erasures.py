@@ -71,12 +71,16 @@ def begins_at(erasure: Erasure) -> datetime:
     return erasure.requested_at + SETTLE
 
 
-def lost_until(erasure: Erasure) -> datetime | None:
-    """By when retention will have taken what nobody can search, under the policies of today; None for nothing."""
+def longest_retention() -> timedelta:
+    """The longest time that any environment keeps its traces, under the policies of today."""
+    return timedelta(days=Environment.objects.aggregate(days=Max("retention_days"))["days"] or 0)
+
+
+def lost_until(erasure: Erasure, retention: timedelta) -> datetime | None:
+    """By when retention will have taken what nobody can search, where that is the longest; None for nothing."""
     if not erasure.lost or erasure.finished_at is None:
         return None
-    longest = Environment.objects.aggregate(days=Max("retention_days"))["days"] or 0
-    return erasure.finished_at + timedelta(days=longest)
+    return erasure.finished_at + retention
 
 
 def erase_due(*, clock: Clock, until: datetime) -> int:

@@ -29,6 +29,7 @@ from catalog.models import (
     VersionFinding,
 )
 from catalog.visibility import visible_agents, visible_releases, visible_skills, visible_versions
+from governance.models import Erasure
 
 NEAR_NAMES = 3
 
@@ -180,6 +181,14 @@ def delegation_read(request: HttpRequest, delegation_id: UUID) -> Delegation:
     if row is None:
         raise NotFound(_("There is no such delegation"))
     return row
+
+
+def erasure_read(erasure_id: UUID) -> Erasure:
+    """The erasure. The caller has asked whether the user may know of it."""
+    erasure = Erasure.objects.filter(pk=erasure_id).select_related("requested_by").first()
+    if erasure is None:
+        raise NotFound(_("There is no such erasure"))
+    return erasure
 
 
 def person(request: HttpRequest) -> User:

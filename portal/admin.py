@@ -27,6 +27,7 @@ ELSEWHERE = frozenset({"governance.CallDetail", "governance.SubjectTag"})
 HIDDEN_OF = {
     "catalog.Blob": frozenset[str](),
     "catalog.IdempotencyKey": frozenset({"body"}),
+    "governance.Erasure": frozenset({"tags"}),
 }
 # Columns of the lists; a model that is not named here shows its first fields.
 COLUMNS: dict[str, tuple[str, ...]] = {

@@ -18,7 +18,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from catalog.access import NotAllowed
 from catalog.models import Agent
 from governance import erasure_batches, erasures, subjects, tasks
-from governance.erasures import SETTLE, erase_due, lost_until, request_erasure, subject_of
+from governance.erasures import SETTLE, erase_due, longest_retention, lost_until, request_erasure, subject_of
 from governance.models import Call, Erasure, Intake, SubjectTag
 from governance.subjects import NoSubject, Subject, Tag, find_reach, read_subject, without_value
 from tests import make
@@ -135,8 +135,8 @@ def test_what_earlier_keys_masked_goes_and_what_lost_ones_did_is_counted(
     assert kept()["calls"] == ["c0"]
     assert counts(row) == (2, 2, 0, 0, 1)
     # Production keeps its calls longest.
-    assert lost_until(row) == DUE + timedelta(days=90)
-    assert lost_until(ask(cast)) is None
+    assert lost_until(row, longest_retention()) == DUE + timedelta(days=90)
+    assert lost_until(ask(cast), longest_retention()) is None
 
 
 def test_it_begins_when_what_was_on_its_way_is_written(cast: make.Cast, desk: Agent) -> None:
