@@ -1,7 +1,9 @@
 """Writes that carry an Idempotency-Key are done once; the same request again gets the same answer.
 
 Neither key nor request is kept, but keyed digests of them: a key may be anything. The answer is kept masked, as all
-that is written: where it quotes personal data or a secret, who repeats the request reads a mask in its place.
+that is written: where it quotes personal data or a secret, who repeats the request reads a mask in its place. What a
+refusal quotes may be cut, and no masker knows half an address: where there was something to mask in the request,
+nothing is kept of a refusal but what kind it was.
 """
 
 from __future__ import annotations
@@ -23,13 +25,17 @@ from rest_framework.response import Response
 
 from catalog.models import IdempotencyKey
 from portal.api.authentication import bearer_of
-from portal.api.errors import Problem, as_problem, problem
+from portal.api.errors import TYPE, Problem, as_problem, body_of, problem
 from portal.api.rendering import JSONRenderer, as_json
-from portal.free_text import masked
+from portal.free_text import kinds_in, masked
 
 LONGEST = 200
 # No request takes so long; one that is older and has no answer went down with its process.
 LONGEST_WORK = timedelta(minutes=5)
+NOT_KEPT = (
+    "The request was refused as before. It held personal data or a secret, so the details were not kept; "
+    "send it with another key to read them."
+)
 
 View = Callable[..., Response]
 Once = Callable[..., HttpResponse]
@@ -67,12 +73,12 @@ def once(view: View) -> Once:
             if not _take_over(kept, row):
                 return _repeat(kept)
             row = kept
-        return _first(row, lambda: view(request, *args, **kwargs))
+        return _first(row, request, lambda: view(request, *args, **kwargs))
 
     return answer
 
 
-def _first(row: IdempotencyKey, work: Callable[[], Response]) -> Response:
+def _first(row: IdempotencyKey, request: Request, work: Callable[[], Response]) -> Response:
     """Do the work and keep its answer, a refusal too; a defect of ours leaves the key free."""
     try:
         answer = work()
@@ -85,9 +91,18 @@ def _first(row: IdempotencyKey, work: Callable[[], Response]) -> Response:
     # As text: a database may sort the members of an object, and the answer is to be the same.
     kind = answer.content_type or JSONRenderer.media_type
     told = answer.again if isinstance(answer, ShownOnce) else answer.data
+    if kind == TYPE and _is_to_be_masked(request):
+        told = body_of(Problem(told["code"], NOT_KEPT, status=answer.status_code))
     row.status, row.body = answer.status_code, {"type": kind, "text": masked(as_json(told).decode())}
     row.save(update_fields=["status", "body"])
     return answer
+
+
+def _is_to_be_masked(request: Request) -> bool:
+    """Whether the address or the fields of a request hold what is never written."""
+    data = request.data
+    fields = dict(data.lists()) if hasattr(data, "lists") else data
+    return any(kinds_in(text) for text in (request.get_full_path(), as_json(fields).decode()))
 
 
 def _kept(row: IdempotencyKey) -> IdempotencyKey:

@@ -150,3 +150,25 @@ def test_many_at_once_do_the_work_once() -> None:
     assert 201 in statuses
     assert Version.objects.count() == 1
     assert IdempotencyKey.objects.get().status == 201
+
+
+def test_neither_key_nor_request_is_kept(ines: Caller, cast: make.Cast) -> None:
+    make.version(cast=cast)
+    key, note = "for ina.berg@example.com", "Asked for by ina.berg@example.com."
+    first, again = (ines.post("releases", {**WHERE, "note": note}, Idempotency_Key=key) for _ in range(2))
+    assert (first.status_code, first.content) == (again.status_code, again.content)
+    assert first.json()["note"].startswith("Asked for by [EMAIL·")
+    row = IdempotencyKey.objects.get()
+    assert len(row.key) == len(row.request_sha256) == 64
+    assert "ina.berg" not in f"{row.key} {row.body}"
+
+
+def test_a_refusal_that_may_quote_personal_data_is_kept_without_its_details(ines: Caller) -> None:
+    # Cut after 80 characters, half an address is left of it.
+    team = "x" * 60 + " ina.berg-and-friends@example.com"
+    sent = {"team": team, "metadata": {}, "instructions": ""}
+    first, again = (ines.post("publish", sent, Idempotency_Key="k-1") for _ in range(2))
+    assert "ina.berg-and-frien" in assert_problem(first, 422, "team-unknown")["detail"]
+    told = assert_problem(again, 422, "team-unknown")
+    assert told["detail"].startswith("The request was refused as before.")
+    assert "ina.berg" not in str(IdempotencyKey.objects.get().body)
