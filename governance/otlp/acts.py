@@ -42,6 +42,8 @@ TOOL = re.compile(
 )
 KIND, STAGE = "quartermaster.kind", "quartermaster.failed_stage"
 CONTEXT = "context"
+# A tuple, for an attribute may be a list, which no set is asked for.
+EARLY_STAGES = ("intent", "selection")
 # Calls of a model: whatever skill they name, they were made on its behalf.
 MODEL_OPERATIONS = {"chat", "text_completion", "generate_content", "embeddings", "retrieval"}
 # Requests between programs. Processors copy attributes onto every span below the one that set them.
@@ -92,7 +94,7 @@ def find_act(span: Sent, acting: Mapping[Key, str]) -> Act | None:
         return None
     if not skill and (kind or told is not None):
         skill = _skill_of_arguments(attributes)
-    is_early = attributes.get(STAGE) in {"intent", "selection"}
+    is_early = attributes.get(STAGE) in EARLY_STAGES
     if not skill and told is None and not is_early:
         return None
     return Act(skill, text_of(first_of(attributes, *VERSIONS)), told or kind or "called")

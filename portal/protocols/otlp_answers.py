@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.db import OperationalError
 from django.http import HttpResponse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from rest_framework.request import Request
 
+from governance.traces import Busy
 from portal.api.errors import answer_problem
 from portal.api.rendering import as_json
 from portal.protocols.statuses import JSON, PROTOBUF, encode_status, kind_of
+
+log = logging.getLogger(__name__)
 
 CARRIED = ("Retry-After", "WWW-Authenticate", "Allow")
 
@@ -56,7 +61,13 @@ def refusing(view: Any) -> Callable[..., HttpResponse]:
 
 
 def answer_status(fault: Exception, context: Mapping[str, Any]) -> HttpResponse:
-    """The answer for an exception of an endpoint."""
+    """The answer for an exception of an endpoint.
+
+    Senders give up what gets 500, and send again what gets 503: so that is what a database that is away gets.
+    """
+    if isinstance(fault, OperationalError):
+        log.warning("A request by OpenTelemetry was not taken: %s", fault)
+        fault = Busy()
     problem = answer_problem(fault, context)
     kind = kind_of_request(context["request"])
     media_type, content = encode_status(problem.status_code, problem.data["detail"], kind=kind)

@@ -6,15 +6,36 @@ from base64 import b64encode
 from math import isfinite
 from typing import Any
 
+from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
+
+from governance.otlp.acts import ARGUMENTS, TOOL_NAMES
+from governance.otlp.calls import GIVEN
 
 TRACE, SPAN, PARENT = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174", "eee19b7ec3c1b173"
 ERROR = 2
 # 2026-11-30T12:00:00Z
 START = 1_796_040_000_000_000_000
 LOAD = {"gen_ai.tool.name": "load_skill", "gen_ai.tool.call.arguments": '{"skill_name": "refund-check"}'}
+
+GIVEN_KEYS = [f"quartermaster.{name}" for name in (*GIVEN, "kind", "failed_stage", "error_code")]
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8)
+    | st.binary(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+KEYS = st.sampled_from([*GIVEN_KEYS, "gen_ai.skill.name", "skill.name", *TOOL_NAMES, *ARGUMENTS]) | st.text(
+    max_size=6
+)
+# Of a span: under the names that are read, and under any other.
+ANY_ATTRIBUTES = st.dictionaries(KEYS, VALUES, max_size=6)
 
 
 def span(name: str = "execute_tool load_skill", attributes: Any = None, **fields: Any) -> dict[str, Any]:

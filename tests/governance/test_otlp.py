@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import copy
 import gzip
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from governance.calls import read_call
+from governance.calls import BadCall, read_call
 from governance.otlp import Batch, Span, TooLarge, Unreadable, inflate, read_traces, room
 from governance.otlp.room import MOST_RECORDS
 from tests.governance.otlp_payloads import (
+    ANY_ATTRIBUTES,
     ERROR,
     LOAD,
     PARENT,
@@ -149,6 +153,30 @@ def test_a_span_that_concerns_no_skill_is_context() -> None:
 def test_every_kind_of_value_reads_the_same() -> None:
     kept = the_span(span("chat", ODD_VALUES)).attributes
     assert kept == {**ODD_VALUES, "utf-8": "日本", "bytes": "//4A", "otel.scope": "desk"}
+
+
+@given(
+    attributes=ANY_ATTRIBUTES,
+    times=st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)),
+    kind=st.integers(0, 5),
+    code=st.integers(0, 2),
+)
+def test_whatever_a_span_holds_both_encodings_say_the_same(
+    attributes: dict[str, Any], times: tuple[int, int], kind: int, code: int
+) -> None:
+    one = span(
+        attributes=attributes,
+        start_time_unix_nano=times[0],
+        end_time_unix_nano=times[1],
+        kind=kind,
+        status=(code, ""),
+        events=[("e", times[1], attributes)],
+    )
+    batch = both(one, resource=attributes)
+    assert len(batch.calls) + len(batch.spans) == 1
+    for call in batch.calls:
+        with suppress(BadCall):
+            read_call(call, now=NOW)
 
 
 def test_of_a_key_that_comes_twice_the_last_holds() -> None:

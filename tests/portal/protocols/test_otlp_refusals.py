@@ -20,9 +20,17 @@ from catalog.models import Token
 from catalog.tokens import USER_SCOPES
 from governance import traces
 from governance.models import Call
-from portal.api import throttling
+from portal.api import authentication, throttling
 from tests import make
-from tests.governance.otlp_payloads import binary_spans, json_spans, span
+from tests.governance.otlp_payloads import (
+    ANY_ATTRIBUTES,
+    LOAD,
+    binary_records,
+    binary_spans,
+    json_spans,
+    record,
+    span,
+)
 from tests.portal.protocols.sender import JSON, LOGS, PROTOBUF, TRACES, Sender, status_of
 
 pytestmark = pytest.mark.django_db
@@ -151,6 +159,17 @@ def test_a_store_that_takes_nothing_now(desk: Sender, kind: str, monkeypatch: py
 
 
 @KINDS
+def test_a_database_that_is_away_is_busy(desk: Sender, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(authentication, "read_token", fail)
+    answer = desk.send(BODIES[kind], kind=kind)
+    assert status_of(answer) == (503, 14, "The store is busy; send the batch again in 5 seconds.")
+    assert answer["Retry-After"] == "5"
+
+
+@KINDS
 def test_a_fault_of_ours_tells_nothing_of_itself(
     desk: Sender, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +193,8 @@ def changed(valid: bytes) -> st.SearchStrategy[bytes]:
 
 ANY_BODY = st.one_of(
     st.binary(max_size=200),
+    ANY_ATTRIBUTES.map(lambda told: binary_spans(span(attributes={**LOAD, **told}), span("x", told, span_id="ab" * 8))),
+    ANY_ATTRIBUTES.map(lambda told: binary_records(record(attributes={**told, "skill.name": "a"}))),
     changed(binary_spans(span(), span("chat", {"a": [1, {"b": None}]}), resource={"service.name": "desk"})),
     changed(b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":'
             b'"eee19b7ec3c1b174","name":"x","startTimeUnixNano":"1796040000000000000","attributes":[{"key":"skill.name"'
