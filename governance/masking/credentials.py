@@ -172,23 +172,8 @@ _SCHEME = re.compile(r"(?<![A-Za-z0-9_])(bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/
 # What a text has that holds a credential, if no mark tells it: those that letters alone can follow, and the others.
 SIGNS_OF_LETTERS = ("earer", "EARER", "asic", "ASIC", "eyJ", "AKI", "ASIA", "AIza", "SG.", "hvs.")
 SIGNS = (
-    "ABIA",
-    "ACCA",
-    "LTAI",
-    "dapi",
-    "hvb.",
-    "ya29.",
-    "AKLT",
-    "AQVN",
-    "AKCp",
-    "EAA",
-    "Q~",
-    "JQQJ9",
-    "AZDO",
-    "oy2",
-    "cio",
-    "SK",
-)
+    "ABIA", "ACCA", "LTAI", "hvb.", "ya29.", "AKLT", "AQVN", "AKCp", "EAA", "SK", ":AA", "-----", "hook", *_GUARDS
+)  # fmt: skip
 _SCHEME_SIGNS = ("earer", "EARER", "asic", "ASIC")
 
 
@@ -213,6 +198,15 @@ def find(text: str) -> Iterator[Span]:
             yield Span(match.start(), match.end(), KEY, match[1] or match[2])
     if any(map(text.__contains__, _SCHEME_SIGNS)):
         yield from _behind_schemes(text)
+
+
+def may_be_in(text: str) -> bool:
+    """Whether the text has what a key with a mark or of parts begins with."""
+    for sign in _SIGN.finditer(text):
+        at = sign.end()
+        if text[at - 3 : at] in _ENDS:
+            return True
+    return "." in text and _LAST_PART.search(text) is not None
 
 
 def _marked(text: str) -> Iterator[Span]:

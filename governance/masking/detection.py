@@ -26,17 +26,34 @@ _MACHINE = re.compile(
 )
 _MACHINES = frozenset("0123456789abcdefABCDEFmrst")
 # What the detectors look for first, in two steps, for a class of characters is found ten times as fast as a choice.
-_ASCII_CHARACTERS = re.compile(r"[@:=<\\&%0-9_!#$^*+~-]")
-_ASCII_SIGNS = re.compile(
-    r"[@:=<\\&%]|[0-9][0-9 ()./-]{6}|\.[0-9]{1,3}\.[0-9]|[_.-][A-Za-z0-9_%+/=-]{10}|-(?<![A-Za-z0-9]-)"
+_ASCII_CHARACTERS = re.compile(r"[@:=<\\&%0-9_!#$^*+~.-]")
+# Seven digits and what parts them, the day of a date aside.
+_NUMBER = (
+    r"[0-9](?<![0-9][0-9])(?<![0-9]{4}-[0-9])(?<![0-9]{4}-[0-9]{2}-[0-9])"
+    r"(?!(?:(?<=1)9|(?<=2)0)[0-9]{2}-[01][0-9]-[0-3][0-9](?![0-9]))"
 )
+_OTHER_SIGNS = (
+    r"|[@\\]|%[0-9A-Fa-f]{2}|&[#a-z]|\.[0-9]{1,3}\.[0-9]|-[upa](?<![A-Za-z0-9]-[upa])"
+    r"|:(?::|[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{1,4}:)"
+)
+_ASCII_SIGNS = re.compile(_NUMBER + r"[0-9 ()./-]{6}" + _OTHER_SIGNS)
+_WIDE_SIGNS = re.compile(_NUMBER + "[0-9 ()./\\-\u00a0\u2009\u202f\u2010-\u2015]{6}" + _OTHER_SIGNS)
 _OTHER_CHARACTERS = re.compile(
-    "[@:=<\\\\&%0-9_\\-\u2013\u2014\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff1a\uff1d\uff20-\uff3a\uff41-\uff5a\ufe6b密令钥鑰码碼]"
+    "[@:=<\\\\&%0-9_.\\-\u2013\u2014\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff1a\uff1d\uff20-\uff3a\uff41-\uff5a\ufe6b密令钥鑰码碼]"
 )
 _LETTERS = credentials.SIGNS_OF_LETTERS
 _WORDS = (*credentials.SIGNS_OF_LETTERS, *credentials.SIGNS)
+# Those that begin with a small letter are looked for one by one; a pattern of the others passes most letters over.
+_SMALL_WORDS = tuple(word for word in _WORDS if word[0].islower())
+_OTHER_WORDS = re.compile("|".join(re.escape(word) for word in _WORDS if not word[0].islower()))
+_TELLING = tuple(filter(str.isascii, pairs.TELLING))
+# Short texts that were found plain, such as the names of models and tools; nothing that is masked is kept here.
+_KNOWN: set[str] = set()
+_MOST_KNOWN, _LONGEST_KNOWN = 20_000, 40
+_SHORTEST_CREDENTIAL = 12
+_CODES = ("code", "otp", "pin", "код", "пин", "验证码")
 _NAME = re.compile(r"[^\W\d][\w .-]{0,79}")
-_QUICK = 400
+_QUICK = 4000
 _NEAR = 80
 _LONGEST_NAME = 100
 _TOUCHING = WORD | frozenset("-+.@/~%")
@@ -59,18 +76,54 @@ def is_plain(text: str, role: str = names.PLAIN) -> bool:
     if length > LONGEST:
         return False
     if not text.isascii():
-        return not _OTHER_CHARACTERS.search(text) and not any(map(text.__contains__, _LETTERS))
+        return _is_plain_beyond_ascii(text)
     if length < _SHORT_NAME and " " not in text:
-        return (
-            text.isidentifier() or (length < _SHORT_WORD and text.isalnum()) or not _ASCII_SIGNS.search(text)
-        )
-    if text[0] in _MACHINES and _MACHINE.fullmatch(text):
+        if text.isidentifier() or (length < _SHORT_WORD and text.isalnum()):
+            return True
+    elif text[0] in _MACHINES and _MACHINE.fullmatch(text):
         return True
+    return text in _KNOWN or _is_plain_ascii(text)
+
+
+def _is_plain_ascii(text: str) -> bool:
     if not _ASCII_CHARACTERS.search(text):
         return not any(map(text.__contains__, _LETTERS))
-    if length >= _QUICK or _ASCII_SIGNS.search(text) or any(map(text.__contains__, _WORDS)):
+    if len(text) >= _QUICK or _ASCII_SIGNS.search(text) or _tells(text):
         return False
-    return not any(map(text.lower().__contains__, pairs.SAID_SIGNS))
+    if len(text) <= _LONGEST_KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN.add(text)
+    return True
+
+
+def _is_plain_beyond_ascii(text: str) -> bool:
+    if not _OTHER_CHARACTERS.search(text):
+        return not any(map(text.__contains__, _LETTERS))
+    if len(text) >= _QUICK or _WIDE.search(text) or _WIDE_SIGNS.search(text):
+        return False
+    if len(text) >= _SHORTEST_CREDENTIAL and (
+        any(map(text.__contains__, _WORDS)) or credentials.may_be_in(text)
+    ):
+        return False
+    return not any(map(text.lower().__contains__, pairs.TELLING))
+
+
+def _tells(text: str) -> bool:
+    """Whether a text has a word that stands before a secret, with a mark that joins them, or the beginning of a key."""
+    if len(text) >= _SHORTEST_CREDENTIAL and (
+        _OTHER_WORDS.search(text) or any(map(text.__contains__, _SMALL_WORDS)) or credentials.may_be_in(text)
+    ):
+        return True
+    joined = ":" in text or "=" in text or ">" in text or "\n" in text or text[0] == "-" or " -" in text
+    if not joined and " " not in text:
+        return False
+    lower = text.lower()
+    if not any(map(lower.__contains__, _TELLING)):
+        return False
+    if joined or any(map(lower.__contains__, pairs.SAID_SIGNS)):
+        return True
+    return any(map(lower.__contains__, _CODES)) and any(map(lower.__contains__, pairs.CODE_SIGNS))
 
 
 def _is_plain_under(text: str, role: str) -> bool:

@@ -70,7 +70,7 @@ _CODE_BEFORE = re.compile(
     r"|[ ](?:-|\u2014|это)?[ ]?(?:ваш|твой)[ ](?:[а-яё]{1,20}[ ])?(?:код|пин)|[ ]?[(\uff08]?(?:是|为)?(?:您的|你的|本次)?(?:登录|短信|动态)?验证码)",
     re.IGNORECASE,
 )
-_CODE_SIGNS = (" your ", " the ", "ваш ", "твой ", "验证码")
+CODE_SIGNS = (" your ", " the ", "ваш ", "твой ", "验证码")
 _TYPES = words("str string String bytes SecretStr None")
 _TYPED = re.compile(
     r"([A-Za-z_][A-Za-z0-9_]{1,60})[ ]?:[ ]{0,2}(?:Optional\[)?[A-Za-z.]{1,20}(?:\])?(?:[ ]?\|[ ]?None)?\Z"
@@ -103,17 +103,17 @@ _PLACES = (
     (("://",), _USERINFO),
     (("-u",), _CURL_USER),
     (_COMMAND_SIGNS, _COMMAND),
-    (_CODE_SIGNS, _CODE_BEFORE),
+    (CODE_SIGNS, _CODE_BEFORE),
 )
 _PLACE_SIGNS = tuple(sign for signs, _ in _PLACES for sign in signs)
-_TELLING = (*names.STEMS, *_CHINESE_SIGNS)
+TELLING = (*names.STEMS, *_CHINESE_SIGNS)
 _FIELDS = (("</", _ELEMENT), ("name=", _FORM), ("value=", _INPUT))
 
 
 def find(text: str) -> Iterator[Span]:
     """Values that stand behind a tell-tale name; the normal form is the value itself."""
     lower = text.lower()
-    if any(map(lower.__contains__, _TELLING)):
+    if any(map(lower.__contains__, TELLING)):
         yield from _named(text)
         if " -" in text or text.startswith("-"):
             yield from _options(text)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governance.masking import KINDS, Masked, Masker, SubjectTag, names
+from governance.masking import KINDS, Masked, Masker, SubjectTag, detection, names
 
 KEY = b"a key of thirty-two bytes, or so"
 MASKER = Masker(KEY, "k1")
@@ -573,6 +573,12 @@ def test_any_text_can_be_looked_for(text: str) -> None:
 def test_texts_masked_together_are_masked_as_alone(texts: list[str]) -> None:
     together = {f"n{number}": text for number, text in enumerate(texts)}
     assert list(MASKER.mask(together).value.values()) == [MASKER.mask_text(text).value for text in texts]
+
+
+@given(TEXT)
+def test_a_text_that_passes_at_first_sight_holds_nothing(text: str) -> None:
+    if detection.is_plain(text):
+        assert not list(detection.spans_in(text))
 
 
 def test_numbers_that_json_lacks_pass() -> None:
