@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from governance.models import Call, ContextSpan, SubjectTag, TaskOutcome
-from governance.removal import BATCH, of_owner, remove_calls, remove_spans, remove_tasks
+from governance.removal import BATCH, of_owner, prefer_indexes, remove_calls, remove_spans, remove_tasks
 
 # Traces that a batch begins with, and the most; it learns from their size.
 TRACES, MOST_TRACES = 50, 200
@@ -52,6 +52,7 @@ class _Group:
 
 def take_batch(way: Way) -> Gone | None:
     """Take a batch away, in the caller's transaction; None where nothing holds a tag any more."""
+    prefer_indexes()
     tagged = _find_tagged(way)
     if not tagged:
         return None
