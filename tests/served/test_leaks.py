@@ -6,6 +6,7 @@ import base64
 import json
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -33,14 +34,9 @@ class Sown:
 def sown(tmp_path_factory: pytest.TempPathFactory) -> Sown:
     """An instance at its most talkative, after everything was sent; looked at while it runs and once it has stopped."""
     folder = tmp_path_factory.mktemp("leaks")
-    with serve_instance(folder, LOG_LEVEL="DEBUG") as served:
-        sower = Sower(served)
-        sow_reports.report_calls(sower)
-        sow_reports.report_spans(sower)
-        sow_record.sow(sower)
-        sow_pages.sow(sower)
-        time.sleep(SETTLED)
-        parts = dump(served, folder)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("LOG_LEVEL", "DEBUG")
+        sower, parts = _sow(folder)
     log = (folder / "log").read_bytes()
     return Sown(sower, {**parts, "log at the end": log})
 
@@ -87,6 +83,18 @@ def test_a_leak_is_found_in_every_spelling(plant, sown: Sown) -> None:  # type: 
     ):
         found = found_in(some + spelled.encode() + some)
         assert any(one.startswith(f"{plant.name}:") for one in found), spelled
+
+
+def _sow(folder: Path) -> tuple[Sower, dict[str, bytes]]:
+    """Start an instance in the folder, send everything, and read what it holds while it runs."""
+    with serve_instance(folder) as served:
+        sower = Sower(served)
+        sow_reports.report_calls(sower)
+        sow_reports.report_spans(sower)
+        sow_record.sow(sower)
+        sow_pages.sow(sower)
+        time.sleep(SETTLED)
+        return sower, dump(served, folder)
 
 
 def _masked_at(content: bytes, sign: bytes) -> bool:
