@@ -11,7 +11,7 @@ from django.utils import timezone
 from catalog import jobs, rescans, upkeep
 from catalog.journal import Actor
 from catalog.models import Environment
-from governance import approvals, erasures, mail, notices, retention, rollouts
+from governance import approvals, erasures, mail, notices, remasking, retention, rollouts
 
 
 @shared_task
@@ -90,3 +90,9 @@ def expire(**_: object) -> None:
 def erase(**_: object) -> None:
     """Each minute: go on with the erasures of subjects that are asked for and not done."""
     erasures.erase_due(clock=timezone.now, until=timezone.now() + erasures.LONGEST_RUN)
+
+
+@shared_task
+def remask(**_: object) -> None:
+    """Each minute: go on masking what is stored by the rules of now, where somebody asked for it."""
+    remasking.remask_due(clock=timezone.now, until=timezone.now() + remasking.LONGEST_RUN)

@@ -10,6 +10,10 @@ class PortalConfig(AppConfig):
     name = "portal"
     verbose_name = "Portal"
 
+    def ready(self) -> None:
+        """Register what `manage.py check --deploy` looks at."""
+        from portal import checks  # noqa: F401 (importing it registers them)
+
 
 class WindowConfig(AdminConfig):
     """Django's admin with our site in place of its own."""

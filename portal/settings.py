@@ -262,6 +262,7 @@ CELERY_BEAT_SCHEDULE = {
     "rescan": {"task": "governance.tasks.rescan", "schedule": 60 * 60.0},
     "expire": {"task": "governance.tasks.expire", "schedule": 60 * 60.0},
     "erase": {"task": "governance.tasks.erase", "schedule": 60.0},
+    "remask": {"task": "governance.tasks.remask", "schedule": 60.0},
     "steps": {"task": "governance.tasks.steps", "schedule": 60.0},
     "tell": {"task": "governance.tasks.tell", "schedule": 60.0},
     "post": {"task": "governance.tasks.post", "schedule": 60.0},

@@ -90,6 +90,7 @@ urlpatterns = [
     path("erasures/<uuid:erasure_id>/", erasures.erasure_detail, name="erasure-detail"),
     path("masking/", masking.masking, name="masking"),
     path("masking/try/", masking.masking_try, name="masking-try"),
+    path("masking/stored/", masking.masking_stored, name="masking-stored"),
     path("masking/rules/new/", masking.masking_rule_create, name="masking-rule-create"),
     path("masking/rules/<uuid:rule_id>/", masking.masking_rule_edit, name="masking-rule-edit"),
     path("masking/rules/<uuid:rule_id>/switch/", masking.masking_rule_switch, name="masking-rule-switch"),

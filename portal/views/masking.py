@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from governance import masking_rules
+from governance import masking_rules, remasking
 from governance.masking import KINDS, BadRule
 from governance.masking_rules import (
     MOST_RULES,
@@ -54,6 +54,17 @@ def masking_try(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _show(request, status=422, form=form)
     return _show(request, form=form, trial=show_trial(try_sample(sample=form.value or "")))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def masking_stored(request: HttpRequest) -> HttpResponse:
+    """How far masking what is stored is; POST begins it."""
+    _ask(request)
+    if request.method != "POST":
+        return render_part(request, PAGE, "stored", _context())
+    remasking.request_remasking(actor=access.actor(request), now=timezone.now())
+    messages.success(request, _("What is stored is masked again; this page tells how far it is."))
+    return redirect("masking")
 
 
 @sensitive_post_parameters("sample")
@@ -139,16 +150,19 @@ def _rule(rule_id: UUID) -> MaskingRule:
 
 def _show(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
     """The page, or the trial alone where htmx asks for that."""
+    return render_part(request, PAGE, "trial", {**_context(), **more}, status=status)
+
+
+def _context() -> dict[str, Any]:
     kinds = kind_rows()
-    context = {
+    return {
         "kinds": kinds,
         "open_doors": [one.kind for one in kinds if one.is_credential and not one.is_on],
         "rules": all_rules(),
         "most_rules": MOST_RULES,
         "form": SampleForm(),
-        **more,
+        "stored": remasking.latest(),
     }
-    return render_part(request, PAGE, "trial", context, status=status)
 
 
 def _edit(request: HttpRequest, rule: MaskingRule | None) -> HttpResponse:

@@ -147,3 +147,12 @@ def test_a_search_asks_for_the_newest_keys_alone(settings: Settings) -> None:
     settings.MASKING_KEYS_BEFORE = [f"key number {n} of at least thirty-two characters" for n in range(9)]
     assert len(masks.stored_ids("trace_id", MAIL)) == masks.MOST_KEYS
     assert len(masks.known_keys()) == 10
+
+
+@pytest.mark.django_db
+def test_a_greedy_rule_leaves_the_words_that_are_ours() -> None:
+    rule("LETTERS", pattern="[a-z]+|[A-Z]{3}")
+    report(make.agent(team=make.cast().payments), call("c-1", trace="t-1", cost="1", currency="EUR"))
+    one = Call.objects.get()
+    assert (one.kind, one.outcome, one.currency) == ("called", "ok", "EUR")
+    assert one.skill_text.startswith("[LETTERS·")

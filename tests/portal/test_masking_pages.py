@@ -18,6 +18,7 @@ from catalog.models import JournalEntry
 from governance import masks
 from governance.masking import KINDS
 from governance.models import MaskingRule, MaskingSwitch
+from governance.tasks import remask
 from portal.masking_page import KIND_WORDS, compare
 from tests import make
 from tests.make import Cast
@@ -254,3 +255,15 @@ def test_the_queries_do_not_grow(ada: Client, django_assert_max_num_queries: Dja
     with django_assert_max_num_queries(MOST_QUERIES):
         ada.post("/masking/try/", {"sample": "x"}, headers=HTMX)
     assert "There are 50 rules already" in text_of(save(ada))
+
+
+def test_what_is_stored_is_masked_again(ada: Client) -> None:
+    assert "Mask what is stored" in text_of(ada.get("/masking/"))
+    assert ada.post("/masking/stored/").status_code == 302
+    part = ada.get("/masking/stored/", headers=HTMX)
+    assert not is_page(part.content.decode())
+    assert "It is being masked again" in text_of(part)
+    assert is_page(ada.get("/masking/stored/").content.decode())
+    remask()
+    assert "Last done" in text_of(ada.get("/masking/"))
+    assert JournalEntry.objects.get().verb == "masking.again"

@@ -280,6 +280,8 @@ PAGES: tuple[Row, ...] = (
             ("erasure-create", "POST", {}, 422),
             ("masking", "GET", {}, 200),
             ("masking-try", "POST", {}, 422),
+            ("masking-stored", "GET", {}, 200),
+            ("masking-stored", "POST", {}, 302),
             ("masking-rule-create", "GET", {}, 200),
             ("masking-rule-create", "POST", {}, 422),
             ("masking-kind-switch", "GET", {"kind": "EMAIL"}, 200),
