@@ -62,7 +62,7 @@ def fill(*, skills: int, canaries: int) -> None:
         sha256=sha256(SECRET.encode()).hexdigest(),
         agent=agent,
         environment=production,
-        scopes=["feed"],
+        scopes=["feed", "traces:write"],
         created_at=NOW,
         expires_at=datetime.now(UTC) + timedelta(days=1),
     )

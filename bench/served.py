@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 HOST = "127.0.0.1"
 CONNECTIONS = 16
 SECRET = "qm_" + "b" * 43
-START_SECONDS = 60
-# What each server may take: one worker, and as many threads of it as we serve with.
+START_SECONDS = 180
+# As many threads of a worker as we serve with.
 GRANIAN = (
-    sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws", "--workers", "1",
+    sys.executable, "-m", "granian", "--interface", "wsgi", "--http", "1", "--no-ws",
     "--blocking-threads", "8", "--log-level", "error", "--host", HOST,
 )  # fmt: skip
 
@@ -88,10 +88,11 @@ def rate(server: Server, requests: Sequence[bytes], seconds: float) -> float:
 
 
 @contextmanager
-def granian(application: str, environ: Mapping[str, str], log: Path) -> Iterator[Server]:
-    """Granian with one worker over a WSGI application."""
+def granian(application: str, environ: Mapping[str, str], log: Path, *, workers: int = 1) -> Iterator[Server]:
+    """Granian over a WSGI application."""
     port = free_port()
-    with _started([*GRANIAN, "--port", str(port), application], environ, log, port) as server:
+    command = [*GRANIAN, "--workers", str(workers), "--port", str(port), application]
+    with started(command, environ, log, port) as server:
         yield server
 
 
@@ -118,7 +119,7 @@ def nginx(folder: Path, body: bytes, etag: str) -> Iterator[Server | None]:
     }}"""
     (folder / "nginx.conf").write_text(text)
     command = [program, "-c", str(folder / "nginx.conf"), "-p", str(folder)]
-    with _started(command, {}, folder / "nginx.out", port) as server:
+    with started(command, {}, folder / "nginx.out", port) as server:
         yield server
 
 
@@ -130,7 +131,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def _started(command: Sequence[str], environ: Mapping[str, str], log: Path, port: int) -> Iterator[Server]:
+def started(command: Sequence[str], environ: Mapping[str, str], log: Path, port: int) -> Iterator[Server]:
+    """A server that this command starts, as soon as it listens."""
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environ, stdout=out, stderr=out)
         try:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,10 +25,11 @@ SECONDS = 120
 
 @dataclass(frozen=True)
 class Instance:
-    """Where it answers, and the environment in which its commands run."""
+    """Where it answers, the environment in which its commands run, and its supervising process."""
 
     url: str
     environ: dict[str, str]
+    pid: int = 0
 
     def manage(self, *words: str) -> str:
         """What `manage.py` prints; AssertionError where it fails."""
@@ -49,16 +50,19 @@ class Instance:
 
 
 @contextmanager
-def serve_instance(folder: Path) -> Iterator[Instance]:
-    """Start an instance in `folder`, on a database of its own where DATABASE_URL is PostgreSQL's."""
+def serve_instance(folder: Path, **settings: str) -> Iterator[Instance]:
+    """Start an instance in `folder`, on a database of its own where DATABASE_URL is PostgreSQL's.
+
+    `settings` are further variables of its environment.
+    """
     with _own_database() as database:
         port = find_port()
-        told = {**os.environ, **database, "VAR_DIR": str(folder / "var"), "RATE_LIMIT": "0"}
+        told = {**os.environ, **database, "VAR_DIR": str(folder / "var"), "RATE_LIMIT": "0", **settings}
         instance = Instance(f"http://127.0.0.1:{port}", told)
         instance.manage("migrate", "--verbosity", "0")
         instance.manage("sample_data")
-        with _served("--port", str(port), told=told, log=folder / "log"):
-            yield instance
+        with _served("--port", str(port), told=told, log=folder / "log") as pid:
+            yield replace(instance, pid=pid)
 
 
 @contextmanager
@@ -76,8 +80,8 @@ def serve_web(folder: Path, database: str, **settings: str) -> Iterator[str]:
 
 
 @contextmanager
-def _served(*words: str, told: Mapping[str, str], log: Path) -> Iterator[None]:
-    """`manage.py serve` with these words, ready."""
+def _served(*words: str, told: Mapping[str, str], log: Path) -> Iterator[int]:
+    """`manage.py serve` with these words, ready; its process."""
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, str(ROOT / "manage.py"), "serve", *words],
@@ -92,7 +96,7 @@ def _served(*words: str, told: Mapping[str, str], log: Path) -> Iterator[None]:
             assert process.poll() is None, log.read_text()[-4000:]
             assert time.monotonic() < deadline, log.read_text()[-4000:]
             time.sleep(0.1)
-        yield
+        yield process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
