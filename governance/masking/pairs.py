@@ -33,6 +33,8 @@ _SAID = re.compile(
     r"(?=[^\s])",
     re.IGNORECASE,
 )
+_WORD_START = re.compile(r"(?<![A-Za-z\u0400-\u04ff])[A-Za-z\u0400-\u04ff]")
+_LONGEST_SAYING = 24
 SAID_SIGNS = (
     "assw", "assp", "asscod", "ecret ", " key ", "oken ", "pin ", "pin:", "otp ", "on code", "ty code", "ss code", "in code",
     "me code", "ms code", "th code", "up code", "ry code", "ur code", "арол", "код", "окен ", "люч ",
@@ -87,12 +89,11 @@ _FORM = re.compile(
     r"name=\"(?P<name>[^\"\r\n]{1,64})\"(?:\r?\n[^\r\n\x1e]+){0,3}\r?\n\r?\n(?P<value>[^\r\n\x1e]{1,8192})"
 )
 # A line of names alone, one of which tells of a secret.
+_HEADING_CELL = r"[ ]?[\"']?[^\W\d][\w.-]{0,40}+(?:[ ][\w.-]{1,30}+)?[\"']?[ ]?"
 _HEADING = re.compile(
-    r"^(?=[^\r\n]{0,400}?(?i:pass|pw|secret|token|key|pin|cvv|cvc|otp|парол|секрет|токен|密码|口令|密钥|令牌))"
-    r"(?P<first>[|]?[ ]?[\"']?[^\W\d][\w .-]{0,40}[\"']?[ ]?)(?P<mark>[,;\t|])"
-    r"(?:[ ]?[\"']?[^\W\d][\w .-]{0,40}[\"']?[ ]?(?P=mark)){0,40}(?:[ ]?[\"']?[^\W\d][\w .-]{0,40}[\"']?[ ]?)?$",
-    re.MULTILINE,
+    rf"[|]?{_HEADING_CELL}(?P<mark>[,;\t|])(?:{_HEADING_CELL}(?P=mark)){{0,40}}(?:{_HEADING_CELL})?"
 )
+_LONGEST_HEADING = 400
 _CELLS = {
     mark: re.compile(rf'(?:"[^"]*+"|[^{mark}"]|"){{1,8192}}+|(?<={mark})(?={mark})|^(?={mark})|(?<={mark})$')
     for mark in ",;\t|"
@@ -121,7 +122,7 @@ def find(text: str) -> Iterator[Span]:
             if sign in text:
                 yield from _in_fields(text, shape)
         # Lines that do not part texts.
-        if text.count("\n") > 2 * text.count(PARTING[1]) and _HEADING.search(text):
+        if text.count("\n") > 2 * text.count(PARTING[1]):
             yield from _columns(text)
         if not text.isascii() and any(map(text.__contains__, _CHINESE_SIGNS)):
             yield from _chinese(text)
@@ -182,6 +183,8 @@ def _in_fields(text: str, shape: re.Pattern[str]) -> Iterator[Span]:
 
 def _columns(text: str) -> Iterator[Span]:
     """The columns of a table, with commas or other marks, whose headings are tell-tale names."""
+    if not any(map(_heading, text.splitlines())):
+        return
     roles: list[str] = []
     mark, at = "", 0
     for line in text.splitlines(keepends=True):
@@ -191,12 +194,23 @@ def _columns(text: str) -> Iterator[Span]:
                 if role in names.HIDDEN and (role not in _GUESSED or values.looks_drawn(text[start:end])):
                     yield from values.hidden(text, start, end, role)
         else:
-            heading = _HEADING.fullmatch(line.rstrip("\r\n"))
+            heading = _heading(line.rstrip("\r\n"))
             mark = heading["mark"] if heading else ""
             roles = (
                 [names.role_of(line[start:end]) for start, end in _cells(line, 0, mark)] if heading else []
             )
         at += len(line)
+
+
+def _heading(line: str) -> re.Match[str] | None:
+    """A line of names between marks, if one of them may tell of a secret."""
+    if len(line) > _LONGEST_HEADING or not ("," in line or "|" in line or "\t" in line or ";" in line):
+        return None
+    heading = _HEADING.fullmatch(line) if any(map(line.lower().__contains__, TELLING)) else None
+    if not heading:
+        return None
+    roles = [names.role_of(line[start:end]) for start, end in _cells(line, 0, heading["mark"])]
+    return heading if not names.HIDDEN.isdisjoint(roles) else None
 
 
 def _cells(line: str, at: int, mark: str) -> Iterator[tuple[int, int]]:
@@ -212,7 +226,7 @@ def _cells(line: str, at: int, mark: str) -> Iterator[tuple[int, int]]:
 
 def _options(text: str) -> Iterator[Span]:
     """`--password …`"""
-    for match, place in _values_behind(text, _OPTION):
+    for match, place in _values_behind(text, _OPTION.finditer(text)):
         role = names.role_of(match["name"])
         if role in names.HIDDEN and text[match.start() - 1 : match.start()] not in WORD:
             yield from values.hidden(text, *place, role)
@@ -220,7 +234,7 @@ def _options(text: str) -> Iterator[Span]:
 
 def _chinese(text: str) -> Iterator[Span]:
     """Chinese joins name and value by 是, 为, a colon or nothing; without a sign the value must not read as a word."""
-    for match, place in _values_behind(text, _CHINESE):
+    for match, place in _values_behind(text, _CHINESE.finditer(text)):
         role = names.role_of(f"{match['name']}{match['about'] or ''}")
         value = text[slice(*place)]
         # “密码是12位”
@@ -232,7 +246,7 @@ def _chinese(text: str) -> Iterator[Span]:
 
 def _said(text: str) -> Iterator[Span]:
     """`the password for the archive is …`: only what does not read as a word, without a sign only codes and the like."""
-    for match, place in _values_behind(text, _SAID):
+    for match, place in _values_behind(text, _sayings(text)):
         value = text[slice(*place)]
         if match["key"]:
             # With a colon it is a name as others are.
@@ -251,10 +265,32 @@ def _said(text: str) -> Iterator[Span]:
             yield from values.hidden(text, *place, names.SECRET)
 
 
-def _values_behind(text: str, shape: re.Pattern[str]) -> Iterator[tuple[re.Match[str], tuple[int, int]]]:
+def _sayings(text: str) -> Iterator[re.Match[str]]:
+    """Where a secret is spoken of: around the signs, which are found faster than what they are part of."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        yield from _SAID.finditer(text)
+        return
+    starts: set[int] = set()
+    for sign in SAID_SIGNS:
+        at = lower.find(sign)
+        while at >= 0:
+            starts.update(
+                word.start() for word in _WORD_START.finditer(text, max(0, at - _LONGEST_SAYING), at + 3)
+            )
+            at = lower.find(sign, at + 1)
+    for start in sorted(starts):
+        match = _SAID.match(text, start)
+        if match:
+            yield match
+
+
+def _values_behind(
+    text: str, matches: Iterator[re.Match[str]]
+) -> Iterator[tuple[re.Match[str], tuple[int, int]]]:
     """Names, and where their values are; what is part of a value is no name."""
     taken = 0
-    for match in shape.finditer(text):
+    for match in matches:
         place = values.value_at(text, match.end(), match["name"]) if match.start() >= taken else None
         if place:
             taken = place[1]
