@@ -154,4 +154,15 @@ def _rules(rows: Iterable[tuple[str, str, list[str], bool]]) -> tuple[Rule, ...]
 
 @lru_cache(maxsize=64)
 def _masker(key: str, ruled: Ruling) -> Masker:
-    return Masker(key.encode(), key_id_of(key), compile_rules(ruled.rules), ruled.off)
+    custom = compile_rules(ruled.rules, _frame()) if ruled.rules else None
+    return Masker(key.encode(), key_id_of(key), custom, ruled.off)
+
+
+@lru_cache(maxsize=1)
+def _frame() -> frozenset[str]:
+    """The names that payloads are put together with before they are masked: a rule that matches one leaves it."""
+    from governance.models import Call, CallDetail, ContextSpan, TaskOutcome
+
+    models = (Call, CallDetail, ContextSpan, TaskOutcome)
+    columns = {field.name for model in models for field in model._meta.concrete_fields}
+    return frozenset(columns | {"row", "detail", "attributes", "start_ms"})

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Tags, Warning, register
+from django.core.checks import CheckMessage, Tags, register
+from django.core.checks import Warning as Warned
 
 SHORTEST_KEY = 32
 
@@ -16,7 +17,7 @@ def check_masking_key(**_: Any) -> list[CheckMessage]:
     if len(settings.MASKING_KEY) >= SHORTEST_KEY:
         return []
     return [
-        Warning(
+        Warned(
             f"MASKING_KEY has fewer than {SHORTEST_KEY} characters.",
             hint="Rotate to a longer one that was drawn at random; docs/masking.md says how.",
             id="portal.W001",

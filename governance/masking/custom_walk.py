@@ -29,15 +29,20 @@ _TOKEN = re.compile(
 )
 _STRING, _KEY, _BRACKET, _NUMBER = range(1, 5)
 _LONGEST_NAME = 200
+_TIMES = frozenset(("start_ms", "duration_ms"))
 _BARE = frozenset((bool, int, float))
 
 
 @dataclass(frozen=True)
 class Custom:
-    """The rules of an instance, compiled; `known` are those that are switched off, whose masks may still be found."""
+    """The rules of an instance, compiled.
+
+    `kept` are names of fields that stay, whatever a rule matches: those of the payloads' own frame.
+    """
 
     anywhere: Patterns
     under: Mapping[str, Patterns]
+    kept: frozenset[str] = frozenset()
 
     @property
     def patterns(self) -> Patterns:
@@ -51,8 +56,8 @@ class Custom:
         return self.under.get(_folded(name)) or self.under.get(_folded(name.rpartition(".")[2]), ())
 
 
-def compile_rules(rules: Iterable[Rule]) -> Custom | None:
-    """The rules compiled together; None where there are none. Raises BadRule."""
+def compile_rules(rules: Iterable[Rule], kept: frozenset[str] = frozenset()) -> Custom | None:
+    """The rules compiled together, which leave `kept` names of fields; None where there are none. Raises BadRule."""
     anywhere: list[Pattern] = []
     under: dict[str, Patterns] = {}
     for rule in rules:
@@ -61,7 +66,7 @@ def compile_rules(rules: Iterable[Rule]) -> Custom | None:
             anywhere.append(pattern)
         for name in dict.fromkeys(map(fold, rule.fields)):
             under[name] = (*under.get(name, ()), pattern)
-    return Custom(tuple(anywhere), under) if anywhere or under else None
+    return Custom(tuple(anywhere), under, kept) if anywhere or under else None
 
 
 _folded = lru_cache(maxsize=8192)(fold)
@@ -117,10 +122,16 @@ class CustomWalk:
         named = next(filter(None, (self.rules.at(value.get(key)) for key in names.NAMING)), ())
         masked: dict[Any, Any] = {}
         for key, one in value.items():
-            name = self._running(key, self.rules.anywhere) if isinstance(key, str) else key
+            name = key
+            if isinstance(key, str) and key not in self.rules.kept:
+                name = self._running(key, self.rules.anywhere)
             if name in masked:
                 name = free_name(name, masked)
             own = self.rules.at(key)
+            if key in _TIMES and not own and type(one) is int:
+                # Of a span whose payload a rule masks whole: pages draw it by these.
+                masked[name] = one
+                continue
             if named and isinstance(key, str) and key.lower() in names.NAMED:
                 own = (*own, *named)
             masked[name] = self._value(one, (*active, *own), depth)

@@ -12,7 +12,7 @@ from governance import masks
 from governance.masking import BadRule
 from governance.models import Call, CallDetail, MaskingRule, MaskingSwitch, SubjectTag
 from tests import make
-from tests.governance.traced import call, report
+from tests.governance.traced import call, report, span, task
 
 OLD, NEW = "an old key of at least thirty-two characters", "a new key of at least thirty-two characters"
 MAIL = "jane@example.com"
@@ -152,7 +152,14 @@ def test_a_search_asks_for_the_newest_keys_alone(settings: Settings) -> None:
 @pytest.mark.django_db
 def test_a_greedy_rule_leaves_the_words_that_are_ours() -> None:
     rule("LETTERS", pattern="[a-z]+|[A-Z]{3}")
-    report(make.agent(team=make.cast().payments), call("c-1", trace="t-1", cost="1", currency="EUR"))
+    rule("WHOLE", fields=["detail", "spans", "row", "parameters"])
+    steps = [{"span_id": "s", "name": "step", "start_ms": 5, "duration_ms": 7, "attributes": {"n": 3}}]
+    sent = call("c-1", trace="t-1", cost="1", currency="EUR", spans=steps, parameters={"ask": 5})
+    desk = make.agent(team=make.cast().payments)
+    report(desk, sent, spans=[span("s-1", trace="t-1", who="jane")], tasks=[task("k", trace="t-1")])
     one = Call.objects.get()
     assert (one.kind, one.outcome, one.currency) == ("called", "ok", "EUR")
-    assert one.skill_text.startswith("[LETTERS·")
+    assert one.skill_text.startswith("[WHOLE·")
+    assert (one.detail.spans[0]["start_ms"], one.detail.spans[0]["duration_ms"]) == (5, 7)
+    assert "ask" not in one.detail.parameters
+    assert one.trace_id == masks.stored_id("trace_id", "t-1")
