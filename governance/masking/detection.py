@@ -115,7 +115,15 @@ def _tells(text: str) -> bool:
         _OTHER_WORDS.search(text) or any(map(text.__contains__, _SMALL_WORDS)) or credentials.may_be_in(text)
     ):
         return True
-    joined = ":" in text or "=" in text or ">" in text or "\n" in text or text[0] == "-" or " -" in text
+    joined = (
+        ":" in text
+        or "=" in text
+        or ">" in text
+        or "\n" in text
+        or text[0] == "-"
+        or " -" in text
+        or '"-' in text
+    )
     if not joined and " " not in text:
         return False
     lower = text.lower()

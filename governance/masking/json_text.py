@@ -26,6 +26,7 @@ _STRING, _KEY, _BRACKET, _NUMBER, _WORD, _NO_JSON = range(1, 7)
 _SHORTEST_NUMBER = 3
 _BLANKS = " \t\r\n"
 _OPENING = frozenset('{["')
+OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]{0,40}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -57,6 +58,7 @@ class Editor:
     _pending: int = -1
     _role: str = names.PLAIN
     _telling: bool = False
+    _option: str = ""
     _open: list[_Bracket] = field(default_factory=list)
 
     def edit(self, role: str) -> int | None:
@@ -67,7 +69,13 @@ class Editor:
             kind = match.lastindex
             if kind == _STRING:
                 value = match[1]
-                if self._telling or "\\" in value or not is_plain(value, self._role):
+                if (
+                    self._telling
+                    or self._option
+                    or "\\" in value
+                    or value[:1] == "-"
+                    or not is_plain(value, self._role)
+                ):
                     self._string(match)
                 self._pending = -1
             elif (
@@ -78,6 +86,8 @@ class Editor:
                 break
             elif kind == _NUMBER:
                 self._number(match)
+            if kind != _STRING:
+                self._option = ""
             at = match.end()
         whole = not self._open and not self.text[at:].strip(_BLANKS)
         if not whole and not self._fields:
@@ -127,8 +137,15 @@ class Editor:
                 inside.named = told_by(value) if inside.named == names.PLAIN else inside.named
             elif value in names.SCHEMA_TYPES:
                 inside.role = names.PLAIN
-        if not is_plain(value, self._role):
-            self.string(self._part(match), value, self._role)
+        role = self._role
+        # Arguments of a program: ["--password", "…"]
+        if self._option and value[:1] != "-":
+            asked = names.role_of(self._option)
+            role = asked if asked in names.HIDDEN else role
+        in_list = self._open and not self._open[-1].is_object
+        self._option = value if in_list and OPTION.fullmatch(value) else ""
+        if not is_plain(value, role):
+            self.string(self._part(match), value, role)
 
     def _number(self, match: re.Match[str]) -> None:
         self._pending = -1

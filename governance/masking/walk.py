@@ -7,7 +7,6 @@ masked on the spot.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from governance.masking import detection, escapes, names, values
 from governance.masking.detection import field as field_of
 from governance.masking.detection import is_plain
-from governance.masking.json_text import Editor, encode, may_be_json
+from governance.masking.json_text import OPTION, Editor, encode, may_be_json
 from governance.masking.masks import Masked, SubjectTag, spell, tag_of
 from governance.masking.spans import Cover, covers
 from governance.masking.words import PARTING
@@ -27,7 +26,6 @@ TOO_DEEP = "[TOO DEEP]"
 TOO_LONG = "[TOO LONG]"
 _LONG = 4000
 _ROUNDS = 3
-_OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]{0,40}")
 _SMALLEST = 100
 _LARGEST = 10**20
 _AMOUNTS = frozenset((names.MEASURE, names.OPAQUE, names.ABOUT))
@@ -135,7 +133,7 @@ class Walk:
                 isinstance(before, str)
                 and isinstance(one, str)
                 and one[:1] != "-"
-                and _OPTION.fullmatch(before)
+                and OPTION.fullmatch(before)
             ):
                 named = names.role_of(before)
                 own = named if named in names.HIDDEN else role

@@ -454,6 +454,7 @@ def test_json_deeper_than_it_is_read_is_masked_as_text() -> None:
         ('got {"password": "a b"} back', 'got {"password": "[SECRET]"} back'),
         ("[2001:db8::1] said 10.0.0.1", "[[IP]] said [IP]"),
         ('"jane@example.com"', '"[EMAIL]"'),
+        ('["login", "--password", "hunter 2", "-v"]', '["login", "--password", "[SECRET]", "-v"]'),
         (r'{"a": "\ud800 jane@example.com \u4f60"}', '{"a": "\\ud800 [EMAIL] 你"}'),
         (
             '{"name": "Authorization", "value": "Bearer abc"}',
@@ -492,6 +493,8 @@ HOSTILE = [
     "\\u0031", "%", "%25", "%31", "&#49;", '"', '\\"', "{", "[", '{"a":', '["', "'", "password", "password:", "password=", "password is ", "key ",
     "Bearer ", "Bearer a", "-----BEGIN PRIVATE KEY-----", "密码", "密码是", "пароль ", "<a>", "name=\"a\"", "://a:", "://a:a@", "-", "--a ", "=", "GB82",
     "DE89 3704 ", "a.", "_", "-a", "4111 ", "\x1e", "\n", "\ud800", "1", "ÿ@",
+    "mysql -a ", "token is ", "482913 is your ", "password,b\n", "a,password", ".aaaaaaaaaaaaaaaa", "redis-cli a ", '"-a",', "cio", "+ASt", "-us",
+    "version ", "1.2.3.4 ", "+86.92527 ", "user_", "user_138", "011 44 ", "your code ", "密码设置", "a" * 32 + ".", "1" * 40 + ".", "APIM=",
 ]  # fmt: skip
 
 
