@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
 
@@ -23,12 +24,15 @@ from portal.api.rendering import TolerantJSONParser
 from portal.protocols import otlp_answers as answers
 from portal.protocols.statuses import JSON, PROTOBUF
 
+# What OpenTelemetry describes is no part of the API's document; docs/traces.md says what is made of it.
+foreign = extend_schema(exclude=True)
 # What compresses well may be that many times as long as what comes as it is.
 INFLATED = 2
 MOST_TOLD = 3
 
 
 @answers.refusing
+@foreign
 @endpoint({"POST": "traces:write"}, any_type=True)
 def otlp_traces(request: Request) -> HttpResponse:
     """Take spans: those that are the act of a skill as calls, the others as context of their traces."""
@@ -36,6 +40,7 @@ def otlp_traces(request: Request) -> HttpResponse:
 
 
 @answers.refusing
+@foreign
 @endpoint({"POST": "traces:write"}, any_type=True)
 def otlp_logs(request: Request) -> HttpResponse:
     """Take log records: skills that were activated are calls, and nothing is kept of all others."""
