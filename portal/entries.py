@@ -186,6 +186,7 @@ VERBS: Mapping[str, Any] = {
     "release.rollback": _("Rolled a release back"),
     "release.supersede": _("Replaced a release"),
     "release.restore": _("Put a release back"),
+    "bench.load": _("Filled the catalog to measure by"),
     "sample.load": _("Loaded the sample data"),
     "set.create": _("Made a set"),
     "set.add": _("Added to a set"),
