@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from governance.models import Call, ContextSpan, SubjectTag, TaskOutcome
-from governance.removal import BATCH, of_owner, prefer_indexes, remove_calls, remove_spans, remove_tasks
+from governance.removal import BATCH, prefer_indexes, remove_calls, remove_spans, remove_tasks
 
 # Traces that a batch begins with, and the most; it learns from their size.
 TRACES, MOST_TRACES = 50, 200
@@ -120,8 +120,8 @@ def _fit(group: _Group, way: Way) -> tuple[Rows, list[str]]:
 
 def _rows(model: Model, group: _Group, traces: Sequence[str]) -> list[int]:
     """Ids of the rows of these traces: one more than a batch holds says that there are too many."""
-    known = of_owner(
-        model.objects.filter(trace_id__in=traces), agent=group.agent_id, environment=group.environment_id
+    known = model.objects.filter(
+        trace_id__in=traces, agent_id=group.agent_id, environment_id=group.environment_id
     )
     return list(known.values_list("pk", flat=True)[: BATCH + 1])
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from django.db import connection
-from django.db.models import F, Model, QuerySet, UUIDField
-from django.db.models.functions import Coalesce
+from django.db.models import Model
 
 from governance.models import Call, CallDetail, ContextSpan, SubjectTag, TaskOutcome
 
@@ -38,20 +36,6 @@ def remove_spans(ids: Sequence[int]) -> int:
 def remove_tasks(ids: Sequence[int]) -> int:
     """Remove outcomes of tasks; answers how many were still there."""
     return _delete(TaskOutcome, "id", ids)
-
-
-def of_owner(rows: QuerySet[Any], *, agent: Any, environment: Any) -> QuerySet[Any]:
-    """Those of an agent and an environment, among rows that are found by their trace.
-
-    Hidden from the planner, for which without statistics an index that begins with the agent looks better:
-    it would read everything that the agent ever reported.
-    """
-    hidden = {
-        name: Coalesce(F(column), F(column), output_field=UUIDField())
-        for name, column in (("owner", "agent_id"), ("place", "environment_id"))
-    }
-    found: QuerySet[Any] = rows.alias(**hidden).filter(owner=agent, place=environment)
-    return found
 
 
 def prefer_indexes() -> None:

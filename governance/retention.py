@@ -18,7 +18,7 @@ from django.utils.dateparse import parse_datetime
 from catalog import jobs
 from catalog.models import Environment, JobRun
 from governance.models import Call, ContextSpan, TaskOutcome
-from governance.removal import BATCH, breathe, of_owner, remove_calls, remove_spans, remove_tasks
+from governance.removal import BATCH, breathe, remove_calls, remove_spans, remove_tasks
 
 # Spans of context wait so long for a call of their trace.
 CALL_WITHIN = timedelta(hours=24)
@@ -118,10 +118,8 @@ def _take_orphans(
 ) -> tuple[int, datetime | None]:
     """Take away the spans received until `before` of traces without any call; answers also how far it came."""
     spans = ContextSpan.objects.filter(environment=environment, received_at__lt=before)
-    called = of_owner(
-        Call.objects.filter(trace_id=OuterRef("trace_id")),
-        agent=OuterRef("agent_id"),
-        environment=OuterRef("environment_id"),
+    called = Call.objects.filter(
+        trace_id=OuterRef("trace_id"), agent=OuterRef("agent_id"), environment=OuterRef("environment_id")
     )
     count, mark, last = 0, since, 0
     while clock() < until:

@@ -219,9 +219,7 @@ def _counts(subject: Subject, model: type[Model]) -> dict[Any, Counts]:
         subject,
         "SELECT row.environment_id, count(*), min(row.received_at), max(row.received_at)"  # noqa: S608 - as below
         f" FROM traces JOIN {_name(model)} AS row ON row.trace_id = traces.trace_id"
-        # Hidden from the planner, as in `removal.of_owner`.
-        " AND coalesce(row.agent_id, row.agent_id) = traces.agent_id"
-        " AND coalesce(row.environment_id, row.environment_id) = traces.environment_id"
+        " AND row.agent_id = traces.agent_id AND row.environment_id = traces.environment_id"
         " GROUP BY row.environment_id",
     )
     return {key: (int(number), _moment(first), _moment(last)) for key, number, first, last in rows}

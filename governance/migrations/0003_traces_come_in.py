@@ -179,7 +179,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="call",
-            index=models.Index(fields=["trace_id"], name="call_by_trace"),
+            index=models.Index(
+                fields=["trace_id", "agent", "environment"], name="call_by_trace"
+            ),
         ),
         migrations.AddIndex(
             model_name="call",
@@ -197,7 +199,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="taskoutcome",
-            index=models.Index(fields=["trace_id"], name="task_outcome_by_trace"),
+            index=models.Index(
+                fields=["trace_id", "agent", "environment"], name="task_outcome_by_trace"
+            ),
         ),
         migrations.AddField(
             model_name="contextspan",

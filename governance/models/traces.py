@@ -85,7 +85,8 @@ class Call(models.Model):
             models.Index(fields=("environment", "started_at", "id"), name="call_by_environment"),
             models.Index(fields=("skill", "started_at", "id"), name="call_by_skill"),
             models.Index(fields=("started_at", "id"), name="call_by_time"),
-            models.Index(fields=("trace_id",), name="call_by_trace"),
+            # Whose trace it is stands beside its id: an agent says what ids it likes.
+            models.Index(fields=("trace_id", "agent", "environment"), name="call_by_trace"),
             # Retention goes by when a call came in: the clock of an agent may be wrong.
             models.Index(fields=("environment", "received_at"), name="call_by_receipt"),
             models.Index(fields=("release",), condition=Q(release__isnull=False), name="call_by_release"),
@@ -187,7 +188,7 @@ class TaskOutcome(models.Model):
         ]
         indexes = [
             models.Index(fields=("environment", "received_at"), name="task_outcome_by_receipt"),
-            models.Index(fields=("trace_id",), name="task_outcome_by_trace"),
+            models.Index(fields=("trace_id", "agent", "environment"), name="task_outcome_by_trace"),
         ]
 
     def __str__(self) -> str:

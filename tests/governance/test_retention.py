@@ -14,7 +14,6 @@ from pytest_django import DjangoAssertNumQueries
 from catalog.models import Agent, Environment, JobRun
 from governance import removal, retention, tasks
 from governance.models import Call, ContextSpan, Intake, SubjectTag, TaskOutcome
-from governance.removal import of_owner
 from governance.retention import CALL_WITHIN, Expired, count_past, expire, expire_once
 from tests import make
 from tests.governance.traced import ANNA, call, is_sound, kept, report, span, task
@@ -234,10 +233,8 @@ def test_the_index_finds_what_is_old(production: Environment, model: type[Call],
 
 
 def test_the_index_finds_the_calls_of_a_span(production: Environment) -> None:
-    called = of_owner(
-        Call.objects.filter(trace_id=OuterRef("trace_id")),
-        agent=OuterRef("agent_id"),
-        environment=OuterRef("environment_id"),
+    called = Call.objects.filter(
+        trace_id=OuterRef("trace_id"), agent=OuterRef("agent_id"), environment=OuterRef("environment_id")
     )
     spans = ContextSpan.objects.filter(environment=production, received_at__lt=NOW)
     assert "call_by_trace" in plan_of(spans.annotate(has_call=Exists(called)).values_list("pk", "has_call"))
@@ -254,9 +251,9 @@ def test_the_index_finds_the_calls_of_a_span(production: Environment) -> None:
 def test_the_rows_of_traces_are_found_by_the_trace(
     desk: Agent, production: Environment, model: type[Call], index: str
 ) -> None:
-    rows = model.objects.filter(trace_id__in=["a", "b"])
-    plan = plan_of(of_owner(rows, agent=desk.pk, environment=production.pk).values_list("pk")[:501])
-    assert index in plan or (connection.vendor == "sqlite" and "(trace_id=?)" in plan)
+    rows = model.objects.filter(trace_id__in=["a", "b"], agent=desk, environment=production)
+    plan = plan_of(rows.values_list("pk")[:501])
+    assert index in plan or (connection.vendor == "sqlite" and "(trace_id=?" in plan)
 
 
 @pytest.mark.parametrize(("column", "index"), [("call_id", "subject_tag_once"), ("span_id", "span_tag_once")])
