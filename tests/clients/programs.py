@@ -24,7 +24,7 @@ def settings(url: str, token: str, **more: str) -> dict[str, str]:
     """What docs/traces.md tells to set; nothing else of OpenTelemetry is taken from this process."""
     return {
         "OTEL_EXPORTER_OTLP_ENDPOINT": url,
-        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer%20{token}",
+        "OTEL_EXPORTER_OTLP_HEADERS": f"Authorization=Bearer {token}",
         **more,
     }
 

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.slow
 def settings(receiver: str, token: str, **more: str) -> dict[str, str]:
     """What docs/traces.md tells: spans over HTTP, and no metrics, which nothing here takes.
 
-    The framework reads the headers itself and leaves `%20` as it is; a space is understood by every exporter.
+    The framework reads the headers itself and would leave `%20` as it is; a space is understood by every exporter.
     """
     return {
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{receiver}/v1/traces",
-        "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer {token}",
+        "OTEL_EXPORTER_OTLP_HEADERS": f"Authorization=Bearer {token}",
         **more,
     }
 

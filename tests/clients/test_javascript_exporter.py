@@ -52,7 +52,8 @@ def test_a_batch_that_came_too_soon_comes_again_when_told_and_once(
     use_up(strict_receiver, scene.token)
     began = time.time()
     # Milliseconds here, seconds in Python.
-    told = programs.settings(strict_receiver, scene.token, OTEL_EXPORTER_OTLP_TIMEOUT="90000")
+    times = {"OTEL_EXPORTER_OTLP_TIMEOUT": "90000", "OTEL_BSP_EXPORT_TIMEOUT": "90000"}
+    told = programs.settings(strict_receiver, scene.token, **times)
     sent = programs.run_javascript("spans.mjs", told)
 
     came = arrived(sent["trace_id"])

@@ -11,7 +11,11 @@ const version = process.env.VERSION ?? "1.0.0";
 const email = "erika.mustermann@example.com";
 const password = "hunter2-and-more";
 
-const provider = new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] });
+const provider = new NodeTracerProvider({
+  spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  // At the end it waits for the exporter's tries; a program that runs on need not.
+  forceFlushTimeoutMillis: 120_000,
+});
 provider.register();
 const tracer = provider.getTracer("helpdesk", "1.0");
 
