@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from django.db import OperationalError
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Q, QuerySet
 
 from catalog.access import Powers
 from catalog.models import Role
@@ -157,14 +157,14 @@ def readable_calls(powers: Powers) -> QuerySet[Call]:
     return allowed
 
 
-def readable_spans(powers: Powers) -> QuerySet[ContextSpan]:
-    """The spans of context that the user may read: those of a trace of which they may read some call.
+def readable_spans(powers: Powers, trace_ids: Collection[str]) -> QuerySet[ContextSpan]:
+    """The spans of context of these traces that the user may read: those beside a call that they may read.
 
     That call is of the same agent and environment, for a trace's id is whatever an agent says.
     """
-    beside = readable_calls(powers).filter(
-        trace_id=OuterRef("trace_id"),
-        environment_id=OuterRef("environment_id"),
-        agent_id=OuterRef("agent_id"),
-    )
-    return ContextSpan.objects.filter(Exists(beside))
+    # Asked for first: SQLite would look for it among all calls of the agent, for each span.
+    beside = readable_calls(powers).filter(trace_id__in=trace_ids)
+    theirs = Q(pk__in=())
+    for trace, agent, environment in beside.values_list("trace_id", "agent", "environment").distinct():
+        theirs |= Q(trace_id=trace, agent=agent, environment=environment)
+    return ContextSpan.objects.filter(theirs)

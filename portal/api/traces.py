@@ -130,8 +130,7 @@ def trace_detail(request: Request, trace_id: str) -> Response:
         raise Problem("trace-not-found", f"There is no trace {trace_id} that you may read.", status=404)
     shown = [{**show_call(call), **show_detail(call)} for call in calls]
     spans = (
-        readable_spans(powers)
-        .filter(trace_id__in=stored)
+        readable_spans(powers, stored)
         .select_related("agent", "environment")
         .order_by("started_at", "pk")[:1000]
     )

@@ -65,9 +65,7 @@ def trace_detail(request: HttpRequest, trace_id: str) -> HttpResponse:
     rows = [row_of(call) for call in calls]
     if not rows:
         raise NotFound(_("There is no such trace"))
-    spans = list(
-        readable_spans(powers).filter(trace_id__in=stored).order_by("started_at", "pk")[: MOST_SPANS + 1]
-    )
+    spans = list(readable_spans(powers, stored).order_by("started_at", "pk")[: MOST_SPANS + 1])
     context = {
         "trace_id": stored[0],
         "rows": rows[:MOST_CALLS],

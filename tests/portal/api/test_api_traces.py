@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from catalog.models import Skill, State, Version
 from governance.models import Call, CallDetail, TaskOutcome
+from governance.otlp import Span
+from governance.traces import ingest
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 from tests.portal.api.conftest import caller
@@ -240,3 +242,19 @@ def test_a_call_without_payloads_is_answered(desk: Caller, lena: Caller) -> None
     CallDetail.objects.all().delete()
     (read,) = lena.get("traces/t-1").json()["calls"]
     assert (read["user_intent"], read["parameters"], read["spans"]) == ("", None, [])
+
+
+def test_what_is_around_the_calls_comes_along(desk: Caller, lena: Caller, refunds: Version) -> None:
+    report(desk, call(parent_id="turn"))
+    told = Call.objects.get()
+    start = timezone.now()
+    span = Span("t-1", "turn", "", "chat", True, start, 20, {"prompt": "It is mara@example.org"})
+    elsewhere = Span("t-1", "turn", "", "chat", False, start, 20, {})
+    for spans, where in ((span, told.environment), (elsewhere, make.environment("staging"))):
+        ingest(calls=[], spans=[spans], agent_id=told.agent_id, environment_id=where.pk, now=start)
+    answer = lena.get("traces/t-1").json()
+    assert [one["source"] for one in answer["calls"]] == ["rest"]
+    [found] = answer["context"]
+    assert (found["span_id"], found["parent_id"], found["outcome"]) == ("turn", None, "error")
+    assert (found["agent"], found["environment"]) == ("front-desk", "production")
+    assert found["attributes"]["prompt"].startswith("It is [EMAIL·")
