@@ -80,6 +80,7 @@ def _write(batch: Batch) -> Stored:
     referred = [references.of(call.row) for call in calls]
     spans, dropped = _new_spans(batch)
     tags = []
+    # Ids follow the agent's order, rows one that is the same for all, so that two batches do not lock each other out.
     own: dict[str, object] = {
         "agent_id": batch.agent_id,
         "environment_id": batch.environment_id,
@@ -88,12 +89,14 @@ def _write(batch: Batch) -> Stored:
     }
     if calls:
         ids = bulk.next_ids(Call, len(calls))
-        placed = list(zip(ids, calls, referred, strict=True))
+        placed = sorted(zip(ids, calls, referred, strict=True), key=lambda one: one[1].name)
         bulk.insert(Call, CALL_COLUMNS, [call.call_row(pk, {**own, **keys}) for pk, call, keys in placed])
         bulk.insert(CallDetail, DETAIL_COLUMNS, [call.detail_row(pk) for pk, call, _ in placed])
         tags += [row for pk, call, _ in placed for row in call.tag_rows(pk, batch.key_id)]
     if spans:
-        places = list(zip(bulk.next_ids(ContextSpan, len(spans)), spans, strict=True))
+        places = sorted(
+            zip(bulk.next_ids(ContextSpan, len(spans)), spans, strict=True), key=lambda one: one[1].name
+        )
         bulk.insert(ContextSpan, SPAN_COLUMNS, [span.span_row(pk, own) for pk, span in places])
         tags += [row for pk, span in places for row in span.tag_rows(pk, batch.key_id)]
     bulk.insert(SubjectTag, TAG_COLUMNS, tags)
@@ -105,12 +108,12 @@ def _write(batch: Batch) -> Stored:
 
 
 def _new_calls(batch: Batch) -> list[MaskedCall]:
-    """The calls that are not there yet, in one order, so that two batches do not lock each other out."""
+    """The calls that are not there yet, in the agent's order."""
     known = set[str]()
     mine = Call.objects.filter(agent_id=batch.agent_id, environment_id=batch.environment_id)
     for names in _portions(batch.calls):
         known.update(mine.filter(call_id__in=names).values_list("call_id", flat=True))
-    return [call for name, call in sorted(batch.calls.items()) if name not in known]
+    return [call for name, call in batch.calls.items() if name not in known]
 
 
 def _new_spans(batch: Batch) -> tuple[list[MaskedSpan], int]:
@@ -131,7 +134,7 @@ def _new_spans(batch: Batch) -> tuple[list[MaskedSpan], int]:
             continue
         held[name[0]] += 1
         kept.append(span)
-    return sorted(kept, key=lambda span: span.name), dropped
+    return kept, dropped
 
 
 def _portions(names: Iterable[str]) -> Iterator[list[str]]:

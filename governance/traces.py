@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import OperationalError
@@ -22,7 +22,7 @@ from governance.masks import masker
 from governance.models import Call, ContextSpan
 from governance.models.traces import Source
 from governance.otlp import Span
-from governance.rows import mask_calls, mask_spans
+from governance.rows import MaskedCall, MaskedSpan, mask_calls, mask_spans
 from governance.store import Batch, store
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,9 @@ PATIENCE = 5.0
 RETRY_AFTER = 5
 
 _turns = threading.BoundedSemaphore(AT_A_TIME)
+
+Read = TypeVar("Read")
+Row = TypeVar("Row", MaskedCall, MaskedSpan)
 
 
 class Busy(Exception):
@@ -86,9 +89,8 @@ def ingest(
         return Ingested(0, 0, ())
     own = masker()
     with _turn():
-        # Of calls with one id the first stays.
-        masked = {call.name: call for call in reversed(mask_calls(reported, own))}
-        context = {span.name: span for span in reversed(mask_spans(spans, own))}
+        masked = _named(mask_calls(reported, own))
+        context = _named(mask_spans(spans, own))
         stored = store(
             Batch(
                 agent_id=agent_id,
@@ -108,6 +110,14 @@ def ingest(
     )
 
 
+def _named(rows: Iterable[Row]) -> dict[Any, Row]:
+    """The rows by their names, in their order; of several with one name the first."""
+    named: dict[Any, Row] = {}
+    for row in rows:
+        named.setdefault(row.name, row)
+    return named
+
+
 @contextmanager
 def _turn() -> Iterator[None]:
     """One of the batches that this process takes at a time; raises Busy instead of letting them pile up."""
@@ -120,9 +130,6 @@ def _turn() -> Iterator[None]:
         raise Busy from fault
     finally:
         _turns.release()
-
-
-Read = TypeVar("Read")
 
 
 def _read(

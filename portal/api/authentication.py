@@ -76,8 +76,11 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 
 def secret_of(header: str) -> str:
-    """The token in an Authorization header; "" where it holds none."""
-    kind, _, secret = header.partition(" ")
+    """The token in an Authorization header; "" where it holds none.
+
+    OpenTelemetry's variables write a space as `%20`, and not every sender undoes that.
+    """
+    kind, _, secret = header.replace("%20", " ", 1).partition(" ")
     return secret.strip() if kind.lower() == "bearer" else ""
 
 

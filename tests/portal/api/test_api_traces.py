@@ -258,3 +258,16 @@ def test_what_is_around_the_calls_comes_along(desk: Caller, lena: Caller, refund
     assert (found["span_id"], found["parent_id"], found["outcome"]) == ("turn", None, "error")
     assert (found["agent"], found["environment"]) == ("front-desk", "production")
     assert found["attributes"]["prompt"].startswith("It is [EMAIL·")
+
+
+def test_calls_of_one_moment_stay_in_the_order_of_their_agent(
+    desk: Caller, lena: Caller, refunds: Version
+) -> None:
+    report(desk, call("c-9"), call("c-2"), call("c-5"), call("c-2", outcome="error"))
+    told = lena.get("traces/t-1").json()["calls"]
+    assert [(one["call_id"], one["outcome"]) for one in told] == [("c-9", "ok"), ("c-2", "ok"), ("c-5", "ok")]
+
+
+def test_a_space_in_the_header_may_be_escaped(desk: Caller, refunds: Version) -> None:
+    answer = desk.post("traces", {"calls": [call()]}, Authorization=f"Bearer%20{desk.secret}")
+    assert answer.status_code == 202
