@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from catalog.bundles.bundle import PERMISSIONS, RISKS
 from catalog.models import Confirmation, Environment, Risk, Stability
 from catalog.terms import Terms
+from governance.retention import MOST_COUNTED
 
 PERMISSION_WORDS: Mapping[str, str | Promise] = {
     "network": gettext_lazy("Reach other computers"),
@@ -79,6 +80,22 @@ def warn(terms: Terms) -> list[str]:
     if not terms["permissions"]:
         told.append(_("No permission is allowed: skills that declare any are not served here."))
     return told
+
+
+def tell_expiring(count: int) -> str:
+    """What becomes of calls that are older than a shorter retention; `count` is theirs, up to MOST_COUNTED."""
+    if not count:
+        return _("No call here is older than the new retention: nothing is deleted now.")
+    if count >= MOST_COUNTED:
+        return _(
+            "%(n)s calls and more are older than the new retention: they are deleted within an hour, and cannot be "
+            "brought back."
+        ) % {"n": f"{MOST_COUNTED:,}"}
+    return ngettext(
+        "%(n)s call is older than the new retention: it is deleted within an hour, and cannot be brought back.",
+        "%(n)s calls are older than the new retention: they are deleted within an hour, and cannot be brought back.",
+        count,
+    ) % {"n": f"{count:,}"}
 
 
 def _approvals(environment: Environment) -> str:

@@ -129,7 +129,10 @@ class PolicyForm(forms.Form):
         60,
     )
     retention_days = _number(
-        "retention_days", _("Days that calls are kept"), _("For how long traces of calls are to be kept."), 90
+        "retention_days",
+        _("Days that calls are kept"),
+        _("What agents reported longer ago is deleted, within an hour and for good."),
+        90,
     )
 
     def terms(self) -> dict[str, Any]:

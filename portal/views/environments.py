@@ -28,8 +28,9 @@ from catalog.environments import (
     remove_environment,
 )
 from catalog.models import Environment, State
-from catalog.terms import Difference, PolicyWrong, compare, terms_of
+from catalog.terms import Difference, PolicyWrong, Terms, compare, terms_of
 from governance.foresight import foresee
+from governance.retention import count_past
 from portal import access
 from portal.forms.environments import (
     ChangeForm,
@@ -42,7 +43,7 @@ from portal.forms.environments import (
     pack,
 )
 from portal.fragments import render_part, wants_part
-from portal.policies import say, summarise, warn
+from portal.policies import say, summarise, tell_expiring, warn
 from portal.under_way import find_under_way
 
 DETAIL = "environments/environment_detail.html"
@@ -206,8 +207,17 @@ def _preview(request: HttpRequest, environment: Environment, form: ChangeForm) -
         form=form,
         changes=_in_words(compare(current, terms)),
         foresight=foresee(environment, terms),
+        expiring=_expiring(environment, terms),
         unwise=warn({**terms_of(environment), **terms}),
     )
+
+
+def _expiring(environment: Environment, terms: Terms) -> str:
+    """What a shorter retention deletes, in a sentence; nothing where calls are kept as long as before, or longer."""
+    days = terms["retention_days"]
+    if days >= environment.retention_days:
+        return ""
+    return tell_expiring(count_past(environment=environment, retention_days=days, now=timezone.now()))
 
 
 def _save(request: HttpRequest, environment: Environment, form: ChangeForm) -> HttpResponse:

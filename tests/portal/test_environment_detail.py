@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from catalog.degradations import degrade
 from catalog.journal import Actor
 from catalog.models import Environment, JournalEntry, Release, Skill, State
+from governance import retention
+from governance.models import Call
+from portal import policies
 from portal.forms.environments import editable, pack
 from tests import make
+from tests.governance.traced import call, report
 from tests.make import Cast
 from tests.portal.answers import HTMX, text_of
 from tests.portal.pages import is_page, signed_in
@@ -102,6 +108,25 @@ def test_quiet_changes_are_said_to_be_so(ada: Client) -> None:
         ada.post(PREVIEW, sent(soak_minutes=5), headers=HTMX)
     )
     assert "This is the policy as it is." in text_of(ada.post(PREVIEW, sent(), headers=HTMX))
+
+
+def test_a_shorter_retention_says_how_many_calls_it_deletes(
+    cast: Cast, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = make.agent(team=cast.payments)
+    old = timezone.now() - timedelta(days=20)
+    report(desk, *(call(f"c{n}", trace=f"t{n}") for n in range(3)), now=old)
+
+    def told(days: int) -> str:
+        return text_of(ada.post(PREVIEW, sent(retention_days=days), headers=HTMX))
+
+    assert "3 calls are older than the new retention: they are deleted within an hour" in told(10)
+    assert "No call here is older than the new retention: nothing is deleted now." in told(30)
+    assert "than the new retention" not in told(120)
+    assert Call.objects.count() == 3
+    for module in (retention, policies):
+        monkeypatch.setattr(module, "MOST_COUNTED", 2)
+    assert "2 calls and more are older than the new retention" in told(10)
 
 
 def test_what_was_previewed_is_saved(ada: Client) -> None:
