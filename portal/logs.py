@@ -26,6 +26,7 @@ ABOUT_CODE = (
     OperationalError,
     ProgrammingError,
 )
+UNMASKED = "A record of {} (line {}) could not be masked and is left out: {}."
 _QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|“[^”\n]*”")
 
 
@@ -33,13 +34,12 @@ class Masked(logging.Filter):
     """Masks what a record says; its arguments and its traceback are folded into the text first."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Always lets the record through."""
-        if isinstance(request := getattr(record, "request", None), HttpRequest):
-            record.args = _without_path(record.args, request)
-        text = record.getMessage()
-        if record.exc_info and record.exc_info[1]:
-            text = f"{text}\n{told_of(record.exc_info[1])}"
-        record.msg, record.args = masker_at_hand().mask_text(text).value, None
+        """Always lets the record through; one that cannot be masked says where it is from, and nothing of its own."""
+        try:
+            text = _masked(record)
+        except Exception as fault:  # noqa: BLE001 (whatever it is, who writes to the log goes on)
+            text = UNMASKED.format(record.name, record.lineno, type(fault).__name__)
+        record.msg, record.args = text, None
         record.exc_info = record.exc_text = None
         return True
 
@@ -67,6 +67,16 @@ def mask_handlers(logger: str) -> None:
     """Let what a logger with handlers of its own writes pass the masker too."""
     for handler in logging.getLogger(logger).handlers:
         handler.addFilter(Masked())
+
+
+def _masked(record: logging.LogRecord) -> str:
+    if isinstance(request := getattr(record, "request", None), HttpRequest):
+        record.args = _without_path(record.args, request)
+    text = record.getMessage()
+    if record.exc_info and record.exc_info[1]:
+        text = f"{text}\n{told_of(record.exc_info[1])}"
+    masked: str = masker_at_hand().mask_text(text).value
+    return masked
 
 
 def _without_path(args: Any, request: HttpRequest) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from django.db import IntegrityError
 from django.test import Client, RequestFactory
 from django.urls import resolve
 
+from governance.masking import Masker
 from portal.logs import Masked, mask_handlers, route_of
 from portal.views import accounts
 from tests.portal.ports import find_port, wait_for_port
@@ -37,6 +39,29 @@ def test_a_message_and_its_arguments(written: io.StringIO) -> None:
     LOGGER.warning("%s wrote to %s, password: %s", "Mara", "ina.berg@example.com", "Ahorn-77!x")
     assert "Mara wrote to [EMAIL·" in written.getvalue()
     assert "password: [SECRET·" in written.getvalue()
+
+
+def test_a_record_that_cannot_be_masked_says_where_it_is_from(
+    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RecursionError("too deep at ina.berg@example.com")
+
+    monkeypatch.setattr(Masker, "mask_text", fail)
+    try:
+        raise ValueError("Ahorn-77!x")
+    except ValueError:
+        LOGGER.exception("Mara wrote to %s", "ina.berg@example.com")
+    assert re.fullmatch(
+        r"A record of tests\.portal\.test_logs \(line [0-9]+\) could not be masked and is left out: RecursionError\.\n",
+        written.getvalue(),
+    )
+
+
+def test_a_message_that_does_not_fit_its_arguments_stops_nobody(written: io.StringIO) -> None:
+    LOGGER.warning("%d calls of %s", "ina.berg@example.com")
+    assert "could not be masked and is left out: TypeError." in written.getvalue()
+    assert "ina.berg" not in written.getvalue()
 
 
 @pytest.mark.parametrize(
