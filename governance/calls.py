@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
 from governance.models.traces import Kind, Outcome, Stage
+from governance.times import FURTHEST_AHEAD, LONGEST_MS
 
-LONGEST_MS = 10 * 365 * 24 * 60 * 60 * 1000
 MOST_TOKENS = 10**12
-FURTHEST_AHEAD = timedelta(days=1)
 # `values` of an enumeration is made anew each time.
 _OUTCOMES, _STAGES, _KINDS = Outcome.values, Stage.values, Kind.values
 STAGES_WITHOUT_SKILL = {Stage.INTENT, Stage.SELECTION}
@@ -69,10 +68,7 @@ def read_task(raw: object) -> Task:
 
 
 def read_call(raw: object, *, now: datetime) -> Reported:
-    """Type one entry of `POST /api/v1/traces`; raises BadCall. Unknown fields are left out.
-
-    Clocks of agents may be off by hours; a call from tomorrow would stand above all others until then.
-    """
+    """Type one entry of `POST /api/v1/traces`; raises BadCall. Unknown fields are left out."""
     if not isinstance(raw, Mapping):
         raise BadCall("call-invalid", "A call is an object.")
     call_id = _text(raw, "call_id", 200)

@@ -78,14 +78,16 @@ def ingest(
     tasks: Sequence[object] = (),
     spans: Sequence[Span] = (),
     source: Source = Source.REST,
+    refused: int = 0,
 ) -> Ingested:
     """Take a batch; a call that is there already is a duplicate, a bad one is rejected by itself.
 
-    `calls` and `tasks` are entries of `POST /api/v1/traces` (contract), `spans` the context of their traces.
+    `calls` and `tasks` are entries of `POST /api/v1/traces` (contract), `spans` the context of their traces. So many
+    as were `refused` before they became any of these are counted with the rejected ones of the hour.
     """
     reported, rejected = _read(calls, partial(read_call, now=now))
     outcomes, rejected_tasks = _read(tasks, read_task)
-    if not (calls or tasks or spans):
+    if not (calls or tasks or spans or refused):
         return Ingested(0, 0, ())
     own = masker()
     with _turn():
@@ -100,7 +102,7 @@ def ingest(
                 spans=context,
                 tasks=outcomes,
                 repeated=len(reported) - len(masked),
-                rejected=len(rejected),
+                rejected=len(rejected) + refused,
                 key_id=own.key_id,
                 now=now,
             )

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from governance.calls import LONGEST_MS
 from governance.models import Call, ContextSpan
+from governance.times import LONGEST_MS
 
 # Batches wait at the agent, and clocks of machines drift by seconds: neither is worth a word.
 TOLERANCE = timedelta(minutes=2)

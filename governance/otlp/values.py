@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from governance.storable import storable
+from governance.times import LONGEST_MS
 
 # Lists in lists, deeper than any instrumentation writes them.
 DEPTH = 16
@@ -23,7 +24,6 @@ LONGEST_TEXT = 65_536
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A clock that was never set counts from 1970: such a time says nothing.
 EARLIEST_NS = 366 * 24 * 60 * 60 * 10**9
-LONGEST_MS = 10 * 365 * 24 * 60 * 60 * 1000
 
 
 def bytes_as_text(value: bytes) -> str:

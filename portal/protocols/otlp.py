@@ -64,6 +64,7 @@ def _take(request: Request, read: Callable[[object], Batch], source: Source) -> 
         environment_id=bearer.environment_id,
         now=timezone.now(),
         source=source,
+        refused=len(batch.refused),
     )
     rejected = len(batch.refused) + len(done.rejected)
     return answers.taken(

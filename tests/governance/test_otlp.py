@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -173,7 +173,8 @@ def test_whatever_a_span_holds_both_encodings_say_the_same(
         events=[("e", times[1], attributes)],
     )
     batch = both(one, resource=attributes)
-    assert len(batch.calls) + len(batch.spans) == 1
+    assert len(batch.calls) + len(batch.spans) + len(batch.refused) == 1
+    assert all("a day ahead" in one.message for one in batch.refused)
     for call in batch.calls:
         with suppress(BadCall):
             read_call(call, now=NOW)
@@ -212,6 +213,13 @@ def test_what_lies_too_deep_is_cut() -> None:
 def test_times(start: int, end: int, told: tuple[str, int]) -> None:
     [call] = both(span(start_time_unix_nano=start, end_time_unix_nano=end)).calls
     assert (call["started_at"], call["duration_ms"]) == told
+
+
+@pytest.mark.parametrize(("nanoseconds", "is_taken"), [(0, True), (1000, False)])
+def test_context_is_taken_up_to_a_day_ahead(nanoseconds: int, is_taken: bool) -> None:
+    day = int((NOW + timedelta(days=1)).timestamp()) * 10**9
+    batch = both(span("chat", {}, start_time_unix_nano=day + nanoseconds, end_time_unix_nano=0))
+    assert (len(batch.spans), len(batch.refused)) == ((1, 0) if is_taken else (0, 1))
 
 
 @pytest.mark.parametrize(

@@ -93,13 +93,27 @@ def test_what_cannot_be_taken_is_told_and_the_rest_is_taken(desk: Sender, encode
         f"Span {'bb' * 8}: attempt is not a whole number from 1 to 1000000."
     )
     assert (Call.objects.count(), ContextSpan.objects.count()) == (1, 1)
-    assert Intake.objects.get().rejected == 1
+    assert Intake.objects.get().rejected == 2
 
 
 def test_the_first_problems_are_told_and_the_others_counted(desk: Sender) -> None:
     told = partial_of(desk.send(binary_spans(*[span(span_id="")] * 5)))
     one = "Span without an id: its span id has 0 hex digits; 16 are needed."
     assert told == (5, f"{one} {one} {one} 2 more were not taken.")
+    assert (Intake.objects.get().rejected, Call.objects.count()) == (5, 0)
+
+
+@ENCODINGS
+def test_what_began_the_day_after_tomorrow_is_not_taken_call_or_context(desk: Sender, encode: Any) -> None:
+    ahead = {"start_time_unix_nano": 2**63 - 1, "end_time_unix_nano": 2**63 - 1}
+    rejected, message = partial_of(desk.send(encode(span(**ahead), numbered(1, **ahead), numbered(2))))
+    assert rejected == 2
+    assert message == (
+        f"Span {2:016x}: it began more than a day ahead of the server's time; set the agent's clock. "
+        f"Span {SPAN}: started_at is more than a day ahead of the server's time; set the agent's clock."
+    )
+    assert (Call.objects.count(), ContextSpan.objects.count()) == (0, 1)
+    assert Intake.objects.get().rejected == 2
 
 
 @ENCODINGS
