@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from governance.masking import addresses, credentials, emails, escapes, names, numbers, pairs
@@ -18,6 +17,8 @@ _SHORT_NAME = 13
 _VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+)*")
 # The number of an order or a document.
 _FILED = re.compile(r"[0-9]+(?:[-/][0-9]+)*")
+# The ids of OpenTelemetry: of a trace, and of a span in it.
+_TRACED = re.compile(r"[0-9a-f]{32}(?:-[0-9a-f]{16})?")
 # What machines write, whole: a UUID, a digest or another hexadecimal number that has letters, a moment, `call_…`.
 _MACHINE = re.compile(
     r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}|(?=[0-9]{0,63}[a-f])[0-9a-f]{16,64}"
@@ -50,6 +51,7 @@ _TELLING = tuple(filter(str.isascii, pairs.TELLING))
 # Short texts that were found plain, such as the names of models and tools; nothing that is masked is kept here.
 _KNOWN: set[str] = set()
 _MOST_KNOWN, _LONGEST_KNOWN = 20_000, 40
+_MOST_FIELDS = 8192
 _SHORTEST_CREDENTIAL = 12
 _CODES = ("code", "otp", "pin", "код", "пин", "验证码")
 _NAME = re.compile(r"[^\W\d][\w .-]{0,79}")
@@ -58,12 +60,13 @@ _NEAR = 80
 _LONGEST_NAME = 100
 _TOUCHING = WORD | frozenset("-+.@/~%")
 # Digits and signs that people type for the ASCII ones, one character for one: full width, Arabic, Persian, Hindi.
-_WIDE = re.compile("[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff01-\uff5e\ufe6b]")
 _ZEROS = (0x0660, 0x06F0, 0x0966)
 _NARROWED = "@+-._/():="
 _NARROW = {zero + digit: str(digit) for zero in _ZEROS for digit in range(10)} | {
     ord(char) + 0xFEE0: char for char in map(chr, range(0x21, 0x7F)) if char.isalnum() or char in _NARROWED
 }
+_NARROW[0xFE6B] = "@"
+_WIDE = re.compile("[" + "".join(map(chr, _NARROW)) + "]")
 
 
 def is_plain(text: str, role: str = names.PLAIN) -> bool:
@@ -139,7 +142,7 @@ def _is_plain_under(text: str, role: str) -> bool:
         return False
     if role == names.VERSION and _VERSION.fullmatch(text):
         return True
-    if role == names.OPAQUE and _FILED.fullmatch(text):
+    if role == names.OPAQUE and (_TRACED.fullmatch(text) or _FILED.fullmatch(text)):
         return True
     return (role == names.MEASURE and text.isdigit()) or is_plain(text)
 
@@ -151,15 +154,22 @@ class Field(NamedTuple):
     plain: bool
 
 
+_FIELDS: dict[str, Field] = {}
+
+
 def field(name: str) -> Field:
     """What a name tells."""
-    return _short_field(name) if len(name) <= _LONGEST_NAME else Field(names.PLAIN, _holds_nothing(name))
-
-
-@lru_cache(maxsize=8192)
-def _short_field(name: str) -> Field:
     # The names of one system are few, so they are remembered.
-    return Field(names.role_of(name), _holds_nothing(name))
+    known = _FIELDS.get(name)
+    if known is not None:
+        return known
+    if len(name) > _LONGEST_NAME:
+        return Field(names.PLAIN, _holds_nothing(name))
+    found = Field(names.role_of(name), _holds_nothing(name))
+    if len(_FIELDS) >= _MOST_FIELDS:
+        _FIELDS.clear()
+    _FIELDS[name] = found
+    return found
 
 
 def _holds_nothing(name: str) -> bool:
@@ -172,6 +182,10 @@ def told_by(name: object) -> str:
         return names.PLAIN
     about = field(name)
     return about.role if about.plain else names.PLAIN
+
+
+def _narrowed(match: re.Match[str]) -> str:
+    return _NARROW[ord(match.group())]
 
 
 def spans_in(text: str, role: str = names.PLAIN) -> Iterator[Span]:
@@ -223,7 +237,7 @@ def numbers_in(written: str, role: str) -> Iterator[Span]:
 
 def _found(text: str, role: str) -> Iterator[Span]:
     if not text.isascii() and _WIDE.search(text):
-        text = text.translate(_NARROW)
+        text = _WIDE.sub(_narrowed, text)
     if "@" in text:
         yield from emails.find(text)
     yield from numbers.find(text, role)

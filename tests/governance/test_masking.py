@@ -588,3 +588,9 @@ def test_numbers_that_json_lacks_pass() -> None:
     value = MASKER.mask({"a": float("nan"), "b": float("inf"), "c": -float("inf")}).value
     assert math.isnan(value["a"])
     assert value["b"] == -value["c"] == float("inf")
+
+
+def test_a_small_at_sign_is_one() -> None:
+    masked = MASKER.mask("written by anna\ufe6bpost.example.org yesterday").value
+    assert "anna" not in masked
+    assert "[EMAIL·" in masked
