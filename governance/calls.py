@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from governance.models.traces import Kind, Outcome, Stage
+from governance.storable import storable
 from governance.times import FURTHEST_AHEAD, LONGEST_MS
 
 MOST_TOKENS = 10**12
@@ -106,7 +107,7 @@ def read_call(raw: object, *, now: datetime) -> Reported:
         "input_tokens": _number(raw, "input_tokens", 0, MOST_TOKENS),
         "output_tokens": _number(raw, "output_tokens", 0, MOST_TOKENS),
         "cost": _cost(raw),
-        "currency": _text(raw, "currency", 3).upper(),
+        "currency": _currency(raw),
         "cache_hit": _switch(raw, "cache_hit"),
     }
     if row["started_at"] > now + FURTHEST_AHEAD:
@@ -210,6 +211,11 @@ def _time(raw: Mapping[str, Any], name: str) -> datetime:
     if moment is None or moment.year < 1971 or moment.year > 9000:
         raise BadCall("field-invalid", f"{name} is not a time such as 2026-11-30T12:00:00Z.")
     return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+
+
+def _currency(raw: Mapping[str, Any]) -> str:
+    """In capitals, which may be more characters than were written; it is not masked, so it is made storable here."""
+    return _text({"currency": storable(_text(raw, "currency", 3)).upper()}, "currency", 3)
 
 
 def _cost(raw: Mapping[str, Any]) -> Decimal | None:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.db.models import Q, QuerySet
 
 from catalog.access import Powers
@@ -127,7 +127,7 @@ def _turn() -> Iterator[None]:
         raise Busy
     try:
         yield
-    except OperationalError as fault:
+    except (InterfaceError, OperationalError) as fault:
         log.warning("A batch of calls was not taken: %s", fault)
         raise Busy from fault
     finally:

@@ -12,8 +12,8 @@ from portal.api.errors import TITLES, TYPE
 from portal.api.shapes.words import ref
 
 View = Callable[..., Any]
-# Of every endpoint: no token, not this token, too many requests.
-ALWAYS = (401, 403, 429)
+# Of every endpoint: no token, not this token, too many requests, a database that is away.
+ALWAYS = (401, 403, 429, 503)
 CURSOR = {"limit": "How many, 1 to 200; 50 where it is absent.", "cursor": "The `next` of the page before."}
 KEY = OpenApiParameter(
     "Idempotency-Key",

@@ -14,6 +14,7 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -83,6 +84,15 @@ class Problem(Exception):
         super().__init__(detail)
         self.status, self.code, self.detail = status, code, detail
         self.errors, self.extra = errors, extra
+
+
+class Away(Problem):
+    """The database is away or takes nothing now; whoever asks again in `wait` seconds may be served."""
+
+    wait = traces.RETRY_AFTER
+
+    def __init__(self) -> None:
+        super().__init__("busy", f"The database is busy; ask again in {self.wait} seconds.", status=503)
 
 
 # Exceptions of the floors below → status and code; their text is the detail.
@@ -173,6 +183,9 @@ def body_of(fault: Problem) -> dict[str, Any]:
 def answer_problem(fault: Exception, context: Mapping[str, Any]) -> Response:
     """The answer for an exception of an endpoint; a defect of ours is logged, and 500."""
     set_rollback()
+    if isinstance(fault, InterfaceError | OperationalError):
+        log.warning("%s was not answered: %s", route_of(context.get("request")), fault)
+        fault = Away()
     known = as_problem(fault)
     if known is None:
         log.error("%s failed", route_of(context.get("request")), exc_info=fault)

@@ -32,6 +32,8 @@ from portal.free_text import kinds_in, masked
 LONGEST = 200
 # No request takes so long; one that is older and has no answer went down with its process.
 LONGEST_WORK = timedelta(minutes=5)
+# Who gets one of these is asked to send the same once more, and is to have it done then.
+AGAIN = frozenset({429, 503})
 NOT_KEPT = (
     "The request was refused as before. It held personal data or a secret, so the details were not kept; "
     "send it with another key to read them."
@@ -79,12 +81,12 @@ def once(view: View) -> Once:
 
 
 def _first(row: IdempotencyKey, request: Request, work: Callable[[], Response]) -> Response:
-    """Do the work and keep its answer, a refusal too; a defect of ours leaves the key free."""
+    """Do the work and keep its answer, a refusal too; a defect of ours, or a busy store, leaves the key free."""
     try:
         answer = work()
     except Exception as fault:
         known = as_problem(fault)
-        if known is None:
+        if known is None or known.status in AGAIN:
             row.delete()
             raise
         answer = problem(known)

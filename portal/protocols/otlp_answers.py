@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import HttpResponse
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -65,7 +65,7 @@ def answer_status(fault: Exception, context: Mapping[str, Any]) -> HttpResponse:
 
     Senders give up what gets 500, and send again what gets 503: so that is what a database that is away gets.
     """
-    if isinstance(fault, OperationalError):
+    if isinstance(fault, InterfaceError | OperationalError):
         log.warning("A request by OpenTelemetry was not taken: %s", fault)
         fault = Busy()
     problem = answer_problem(fault, context)

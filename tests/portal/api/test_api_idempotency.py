@@ -7,10 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from catalog.models import IdempotencyKey, Release, Skill, Version
+from governance import traces
 from portal.api import publish as publishing
+from portal.api import traces as api_traces
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 from tests.portal.api.conftest import caller
@@ -117,6 +119,27 @@ def test_a_defect_frees_the_key(ines: Caller, monkeypatch: pytest.MonkeyPatch) -
             with_key(ines, make.skill_md())
     assert not IdempotencyKey.objects.exists()
     assert with_key(ines, make.skill_md()).status_code == 201
+
+
+def test_what_is_to_be_sent_again_is_done_then(
+    desk: Caller, refunds: Version, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store that was busy once does not answer 503 to the same key for a day."""
+    moment = {"outcome": "ok", "started_at": "2026-11-30T12:00:00Z", "duration_ms": 1}
+    report = {"calls": [{"call_id": "c-1", "skill": "refund-check", **moment}]}
+    for away in (traces.Busy(), OperationalError("connection refused"), InterfaceError("closed")):
+
+        def fail(*_: Any, fault: Exception = away, **__: Any) -> None:
+            raise fault
+
+        with monkeypatch.context() as broken:
+            broken.setattr(api_traces, "ingest", fail)
+            refused = desk.post("traces", report, Idempotency_Key="k-1")
+        assert_problem(refused, 503, "busy")
+        assert refused["Retry-After"] == "5"
+        assert not IdempotencyKey.objects.exists()
+    assert desk.post("traces", report, Idempotency_Key="k-1").json()["accepted"] == 1
+    assert desk.post("traces", report, Idempotency_Key="k-1")["Idempotency-Replayed"] == "true"
 
 
 def test_a_request_that_died_is_done_again(ines: Caller) -> None:

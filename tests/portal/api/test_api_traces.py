@@ -271,3 +271,13 @@ def test_calls_of_one_moment_stay_in_the_order_of_their_agent(
 def test_a_space_in_the_header_may_be_escaped(desk: Caller, refunds: Version) -> None:
     answer = desk.post("traces", {"calls": [call()]}, Authorization=f"Bearer%20{desk.secret}")
     assert answer.status_code == 202
+
+
+def test_a_currency_that_grows_in_capitals_is_refused_by_itself(desk: Caller, refunds: Version) -> None:
+    told = report(desk, call("c-1", cost="1", currency="ßßß"), call("c-2", cost="1", currency="€"))
+    assert (told["accepted"], [one["index"] for one in told["rejected"]]) == (1, [0])
+    assert told["rejected"][0]["code"] == "field-too-long"
+    odd = Call.objects.get().agent_id, Call.objects.get().environment_id
+    calls = [call("c-3", cost="1", currency="\0a\ud800")]
+    ingest(calls=calls, agent_id=odd[0], environment_id=odd[1], now=timezone.now())
+    assert Call.objects.get(call_id="c-3").currency == "\ufffdA\ufffd"
