@@ -148,7 +148,7 @@ def test_what_was_lost_is_told_with_its_end(ada: Client, cast: Cast) -> None:
     erase()
     Erasure.objects.update(lost=3)
     told = text_of(ada.get(f"/erasures/{Erasure.objects.get().pk}/"))
-    assert "3 marks could not be searched" in told
+    assert "3 masks could not be searched" in told
     assert "MASKING_KEYS_BEFORE" in told
 
 
