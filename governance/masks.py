@@ -16,10 +16,16 @@ from hashlib import sha256
 from django.conf import settings
 
 from governance.masking import Masker, Rule, SubjectTag, compile_rules
+from governance.masking.masks import tag_of
 from governance.storable import storable
 
 # The lengths of the columns.
 LONGEST, LONGEST_OF = 200, {"version_text": 255}
+# Columns by which rows are told apart, or refer to each other.
+IDS = frozenset({"call_id", "trace_id", "span_id", "parent_id", "session_id", "task_id"})
+# What tells masked ids apart: letters alone, so that no part of it reads as a number.
+_LETTERS = str.maketrans("0123456789abcdef", "bcdfghjkmnpqrstv")
+_LETTERS_OF_IDS = 12
 FRESH_SECONDS = 1.0
 # A search asks for what a text was under so many keys; who rotates more often than traces are kept finds the newest.
 MOST_KEYS = 5
@@ -131,9 +137,22 @@ def _keys() -> list[str]:
     return list(dict.fromkeys((settings.MASKING_KEY, *settings.MASKING_KEYS_BEFORE)))
 
 
+def settled_id(by: Masker, text: str, masked: str) -> str:
+    """What is kept of an id that was masked: as long as its column, and still another one than of any other id.
+
+    A mask tells 65,536 values apart and may be longer than what it stands for: two ids would become one, and a call
+    would be lost as a duplicate of another. So letters of a keyed hash of the whole id end it.
+    """
+    whole = tag_of(by.key, "id", storable(text)).hash[:_LETTERS_OF_IDS].translate(_LETTERS)
+    return f"{storable(masked)[: LONGEST - len(whole) - 1]}~{whole}"
+
+
 def _stored(by: Masker, field: str, text: str) -> str:
-    stored: str = storable(by.mask({"row": {field: text}}).value)["row"][field]
-    return stored[: LONGEST_OF.get(field, LONGEST)]
+    masked: str = by.mask({"row": {field: text}}).value["row"][field]
+    if masked != text and field in IDS:
+        return settled_id(by, text, masked)
+    kept: str = storable(masked)
+    return kept[: LONGEST_OF.get(field, LONGEST)]
 
 
 def _query() -> Ruling:

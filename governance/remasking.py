@@ -20,7 +20,7 @@ from catalog import access, journal
 from catalog.journal import Actor
 from catalog.models import JobRun
 from governance import masks
-from governance.masking import Masked
+from governance.masking import Masked, Masker
 from governance.masking_rules import REFUSAL
 from governance.models import Call, CallDetail, ContextSpan, SubjectTag, TaskOutcome
 from governance.removal import breathe
@@ -125,7 +125,7 @@ def _remask(stage: str, rows: Sequence[Any]) -> int:
     found = own.mask_each([_payload(stage, row) for row in rows])
     changed, tags = 0, []
     for row, masked in zip(rows, found, strict=True):
-        if not _write(stage, row, masked):
+        if not _write(stage, row, masked, own):
             continue
         changed += 1
         if stage != "tasks":
@@ -151,10 +151,10 @@ def _values(row: Any, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
-def _write(stage: str, row: Any, masked: Masked) -> bool:
+def _write(stage: str, row: Any, masked: Masked, own: Masker) -> bool:
     """Write what changed of a row and its payload; answers whether anything did."""
     told = storable(masked.value)
-    columns = {name: text[: _length(row, name)] for name, text in told["row"].items()}
+    columns = {name: _kept(row, name, text, own) for name, text in told["row"].items()}
     if stage == "spans":
         columns["attributes"] = told["attributes"]
     changed = {name: value for name, value in columns.items() if getattr(row, name) != value}
@@ -170,6 +170,14 @@ def _write(stage: str, row: Any, masked: Masked) -> bool:
     if payload:
         CallDetail.objects.filter(pk=row.pk).update(**payload)
     return bool(changed or payload)
+
+
+def _kept(row: Any, name: str, text: str, own: Masker) -> str:
+    """What of a masked text is kept in a column, as if it came in now."""
+    before = getattr(row, name)
+    if name in masks.IDS and text != before:
+        return masks.settled_id(own, before, text)
+    return text[: _length(row, name)]
 
 
 def _is_taken(row: Any, unique: str, changed: dict[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from django.db import models
 from governance.bulk import Row
 from governance.calls import Reported
 from governance.masking import Masked, Masker, SubjectTag
+from governance.masks import IDS, settled_id
 from governance.models import Call, CallDetail, ContextSpan
 from governance.models import SubjectTag as TagRow
 from governance.models.traces import Outcome
@@ -102,10 +103,11 @@ def mask_calls(calls: Sequence[Reported], masker: Masker) -> list[MaskedCall]:
         for one in calls
     ]
     payloads = [{"row": row, "detail": one.detail} for row, one in zip(texts, calls, strict=True)]
-    return [_call(one, found) for one, found in zip(calls, masker.mask_each(payloads), strict=True)]
+    found = masker.mask_each(payloads)
+    return [_call(one, told, masker) for one, told in zip(calls, found, strict=True)]
 
 
-def _call(one: Reported, found: Masked) -> MaskedCall:
+def _call(one: Reported, found: Masked, masker: Masker) -> MaskedCall:
     payloads = found.value["detail"]
     detail = {
         "user_intent": _clean(payloads["user_intent"]),
@@ -115,30 +117,24 @@ def _call(one: Reported, found: Masked) -> MaskedCall:
         "output": json_text(payloads["output"]),
         "spans": json_text(payloads["spans"]),
     }
-    return MaskedCall({**one.row, **_cut(found.value["row"], _CALL_LENGTHS)}, detail, found.tags)
+    row = _settled(one.row, found.value["row"], masker, _CALL_LENGTHS)
+    return MaskedCall({**one.row, **row}, detail, found.tags)
 
 
 def mask_spans(spans: Sequence[Span], masker: Masker) -> list[MaskedSpan]:
     """The spans of context, masked."""
-    payloads = [
-        {
-            "row": {
-                "trace_id": one.trace_id,
-                "span_id": one.span_id,
-                "parent_id": one.parent_id,
-                "name": one.name,
-            },
-            "attributes": one.attributes,
-        }
-        for one in spans
+    texts = [
+        {name: getattr(one, name) for name in ("trace_id", "span_id", "parent_id", "name")} for one in spans
     ]
-    return [_span(one, found) for one, found in zip(spans, masker.mask_each(payloads), strict=True)]
+    payloads = [{"row": row, "attributes": one.attributes} for row, one in zip(texts, spans, strict=True)]
+    found = masker.mask_each(payloads)
+    return [_span(one, row, told, masker) for one, row, told in zip(spans, texts, found, strict=True)]
 
 
-def _span(one: Span, found: Masked) -> MaskedSpan:
+def _span(one: Span, texts: Mapping[str, str], found: Masked, masker: Masker) -> MaskedSpan:
     attributes = json_text(found.value["attributes"]) or "{}"
     row = {
-        **_cut(found.value["row"], _SPAN_LENGTHS),
+        **_settled(texts, found.value["row"], masker, _SPAN_LENGTHS),
         "outcome": _ERROR if one.failed else _OK,
         "started_at": one.started_at,
         "duration_ms": one.duration_ms,
@@ -168,6 +164,13 @@ def _clean(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def _cut(texts: Mapping[str, str], lengths: Mapping[str, int]) -> dict[str, str]:
-    """The texts as long as their columns, for a mask may be longer than what it stands for."""
-    return {name: _clean(text)[: lengths.get(name)] for name, text in texts.items()}
+def _settled(
+    texts: Mapping[str, Any], found: Mapping[str, str], masker: Masker, lengths: Mapping[str, int]
+) -> dict[str, str]:
+    """The masked texts as long as their columns, for a mask may be longer than what it stands for."""
+    return {
+        name: settled_id(masker, texts[name], text)
+        if name in IDS and text != texts[name]
+        else _clean(text)[: lengths.get(name)]
+        for name, text in found.items()
+    }

@@ -281,3 +281,18 @@ def test_a_currency_that_grows_in_capitals_is_refused_by_itself(desk: Caller, re
     calls = [call("c-3", cost="1", currency="\0a\ud800")]
     ingest(calls=calls, agent_id=odd[0], environment_id=odd[1], now=timezone.now())
     assert Call.objects.get(call_id="c-3").currency == "\ufffdA\ufffd"
+
+
+def test_ids_that_read_the_same_when_masked_stay_apart(desk: Caller, lena: Caller, refunds: Version) -> None:
+    """Masks are longer than these addresses, so that what tells the ids apart lies behind the end of the column."""
+    long = "a@b.co " * 26
+    ids = [f"{long}-one", f"{long}-two"]
+    told = report(desk, *(call(one, trace_id=one, parent_id=ids[0]) for one in ids))
+    assert (told["accepted"], told["duplicates"]) == (2, 0)
+    assert report(desk, call(ids[1], trace_id=ids[1]))["duplicates"] == 1
+    for one in ids:
+        (found,) = lena.get(f"traces/{one}").json()["calls"]
+        assert "a@b.co" not in found["call_id"]
+        assert (len(found["call_id"]), found["trace_id"]) == (200, found["call_id"])
+        assert found["parent_id"] == Call.objects.get(call_id=found["parent_id"]).call_id
+        assert lena.get(f"traces/{found['trace_id']}").json()["trace_id"] == found["trace_id"]
