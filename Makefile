@@ -60,8 +60,8 @@ deploy-check: install-dev
 
 MINUTES ?= 10
 # Each reader of hostile bytes with each fuzzer; stops at the first input that raises, takes long or eats memory.
-fuzz: install-dev  ## feed the readers of uploads hostile bytes, MINUTES=10 each, eight runs
-	set -e; for reader in archive frontmatter manifest schema; do \
+fuzz: install-dev  ## feed the readers of uploads and telemetry hostile bytes, MINUTES=10 each, twelve runs
+	set -e; for reader in archive frontmatter manifest schema spans records; do \
 	  $(PY) -m tests.fuzz $$reader --with hypothesis --minutes $(MINUTES); \
 	  if $(PY) -c 'import atheris' 2>/dev/null; then \
 	    $(PY) -m tests.fuzz $$reader --with atheris --minutes $(MINUTES); \

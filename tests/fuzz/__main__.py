@@ -21,6 +21,7 @@ from tests.fuzz.readers import READERS, seeds
 
 MOST_SECONDS = 2.0
 MOST_GROWTH_MB = 200.0
+OURS = ("catalog.bundles", "governance.otlp")
 
 
 class Watch:
@@ -117,7 +118,7 @@ def with_atheris(watch: Watch, seconds: float) -> None:
         watch(data)
 
     for module in list(sys.modules):
-        if module.startswith("catalog.bundles"):
+        if module.startswith(OURS):
             for name, value in list(vars(sys.modules[module]).items()):
                 if (
                     callable(value)

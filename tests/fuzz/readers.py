@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 from catalog.bundles.archives import read_upload
@@ -16,11 +20,24 @@ from catalog.bundles.reading import read_bundle
 from catalog.bundles.runtimes import judge
 from catalog.bundles.schemas import check_schema, check_value
 from catalog.bundles.skillmd import read_skill_md
+from governance.otlp import Batch, TooLarge, Unreadable, inflate, read_logs, read_traces
+from tests.clients import recordings
+from tests.governance.otlp_payloads import (
+    binary_records,
+    binary_spans,
+    json_records,
+    json_spans,
+    record,
+    span,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "catalog" / "samples" / "skills"
 HOSTILE = ROOT.parent / "shared" / "hostile" / "bundles"
 LIMITS = Limits()
+# Twice what MAX_TRACE_BYTES is where nobody says more.
+MOST_INFLATED = 10 * 1024 * 1024
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
 
 
 def read_archive(data: bytes) -> None:
@@ -57,11 +74,40 @@ def read_schema(data: bytes) -> None:
         check_value(schema, schema)
 
 
+def read_spans(data: bytes) -> None:
+    """An OTLP request with spans: as protobuf, as JSON, and what it is when it came in gzip."""
+    _read_telemetry(data, lambda payload: read_traces(payload, now=NOW))
+
+
+def read_records(data: bytes) -> None:
+    """The same with log records."""
+    _read_telemetry(
+        data, lambda payload: read_logs(payload, now=NOW, digest=lambda told: sha256(told).hexdigest())
+    )
+
+
+def _read_telemetry(data: bytes, read: Callable[[object], Batch]) -> None:
+    bodies = [data]
+    with suppress(Unreadable, TooLarge):
+        bodies.append(inflate(data, most=MOST_INFLATED))
+    for body in bodies:
+        with suppress(Unreadable, TooLarge):
+            read(body)
+        try:
+            payload = json.loads(body)
+        except (ValueError, RecursionError):
+            continue
+        with suppress(Unreadable, TooLarge):
+            read(payload)
+
+
 READERS: Mapping[str, Callable[[bytes], None]] = {
     "archive": read_archive,
     "frontmatter": read_frontmatter,
     "manifest": read_manifest_file,
     "schema": read_schema,
+    "spans": read_spans,
+    "records": read_records,
 }
 
 
@@ -74,7 +120,18 @@ def seeds(reader: str) -> list[bytes]:
     manifests = [path.read_bytes() for path in sorted(SAMPLES.rglob("manifest.yaml"))]
     if reader == "manifest":
         return manifests
+    if reader == "spans":
+        return _telemetry("/v1/traces", binary_spans(span(), span("chat", {})), json_spans(span()))
+    if reader == "records":
+        return _telemetry("/v1/logs", binary_records(record()), json_records(record()))
     return [json.dumps(schema).encode() for schema in SCHEMAS]
+
+
+def _telemetry(path: str, binary: bytes, parsed: object) -> list[bytes]:
+    """What real senders sent there, and a request in each encoding, as it is and in gzip."""
+    recorded = [one.body for one in map(recordings.read, recordings.names()) if one.path == path]
+    made = [binary, json.dumps(parsed).encode()]
+    return [*recorded, *made, *(gzip.compress(body) for body in made)]
 
 
 def _archives() -> list[bytes]:
