@@ -1,5 +1,8 @@
 """What is stored is masked again: after a rule was made, or a kind switched on again (spec 6.2).
 
+A run begins SETTLE after it was asked for: by then every process masks by the rules of now, and what was on its way
+under those of before is written.
+
 One run at a time, a row with its progress. Each batch is one transaction with the progress, under the lock of the
 row: two workers share the work, and who takes up a dead one's work goes on with what is left. What a mask stands for
 already stays; only what changes is written.
@@ -20,6 +23,7 @@ from catalog import access, journal
 from catalog.journal import Actor
 from catalog.models import JobRun
 from governance import masks
+from governance.erasures import SETTLE
 from governance.masking import Masked, Masker
 from governance.masking_rules import REFUSAL
 from governance.models import Call, CallDetail, ContextSpan, SubjectTag, TaskOutcome
@@ -62,11 +66,7 @@ def request_remasking(*, actor: Actor, now: datetime) -> Progress:
     with transaction.atomic():
         journal.lock_head()
         access.require(actor, lambda powers: powers.is_admin, REFUSAL)
-        last = {
-            stage: model._base_manager.aggregate(last=Max("pk"))["last"] or 0
-            for stage, model in _MODELS.items()
-        }
-        result = {"after": dict.fromkeys(STAGES, 0), "last": last, "seen": 0, "changed": 0}
+        result = {"after": dict.fromkeys(STAGES, 0), "last": None, "seen": 0, "changed": 0}
         run = JobRun.objects.filter(name=NAME, finished_at=None).order_by("pk").last()
         if run is None:
             run = JobRun(name=NAME, period=str(uuid7()), owner=uuid7())
@@ -93,12 +93,14 @@ def remask_due(*, clock: Clock, until: datetime) -> bool:
 
 
 def _batch(now: datetime) -> bool | None:
-    """One batch; False where it was the last one, None where there is no run."""
+    """One batch; False where it was the last one, None where there is no run that has begun."""
     with transaction.atomic():
-        run = JobRun.objects.select_for_update().filter(name=NAME, finished_at=None).order_by("pk").last()
+        due = JobRun.objects.filter(name=NAME, finished_at=None, started_at__lte=now - SETTLE)
+        run = due.select_for_update().order_by("pk").last()
         if run is None:
             return None
         progress: dict[str, Any] = run.result or {}
+        progress["last"] = progress["last"] or _last_ids()
         stage = next((one for one in STAGES if progress["after"][one] < progress["last"][one]), None)
         if stage is None:
             run.finished_at = now
@@ -112,6 +114,12 @@ def _batch(now: datetime) -> bool | None:
     return stage is not None
 
 
+def _last_ids() -> dict[str, int]:
+    return {
+        stage: model._base_manager.aggregate(last=Max("pk"))["last"] or 0 for stage, model in _MODELS.items()
+    }
+
+
 def _rows(stage: str, after: int, last: int) -> list[Any]:
     rows: models.QuerySet[Any] = (
         _MODELS[stage]._base_manager.filter(pk__gt=after, pk__lte=last).order_by("pk")
@@ -121,6 +129,8 @@ def _rows(stage: str, after: int, last: int) -> list[Any]:
 
 def _remask(stage: str, rows: Sequence[Any]) -> int:
     """Mask these rows; answers how many changed."""
+    # Those of this moment: one that was asked for again is for rules that have just been made.
+    masks.forget_cached()
     own = masks.masker()
     found = own.mask_each([_payload(stage, row) for row in rows])
     changed, tags = 0, []
@@ -195,6 +205,6 @@ def _length(row: Any, name: str) -> int | None:
 
 def _progress(run: JobRun) -> Progress:
     told: dict[str, Any] = run.result or {}
-    done, whole = (sum(told.get(part, {}).values()) for part in ("after", "last"))
-    percent = 100 if run.finished_at or not whole else min(99, 100 * done // whole)
+    done, whole = (sum((told.get(part) or {}).values()) for part in ("after", "last"))
+    percent = 100 if run.finished_at else min(99, 100 * done // max(whole, 1))
     return Progress(told.get("seen", 0), told.get("changed", 0), percent, run.started_at, run.finished_at)
