@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from itertools import islice
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Prefetch, QuerySet
 
 from catalog import blobs, journal
@@ -98,6 +98,14 @@ def sweep(*, now: datetime, grace: timedelta = GRACE) -> Swept:
     old = (path for path, written_at in blobs.list_files() if written_at < before)
     files = sum(_drop_stray(path) for batch in _batches(old) for path in _without_row(batch))
     return Swept(rows=rows, files=files)
+
+
+def look_over() -> None:
+    """Have SQLite look at what its tables hold, by which it chooses an index; PostgreSQL does that by itself."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA analysis_limit = 1000")
+            cursor.execute("ANALYZE")
 
 
 def _unreferenced(before: datetime) -> QuerySet[Blob]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -103,7 +104,8 @@ def _write(batch: Batch) -> Stored:
     _write_tasks(batch)
     stored = Stored(len(calls), len(batch.calls) + batch.repeated - len(calls), len(spans), dropped)
     # Last, for batches of one agent wait for each other here until they are committed.
-    _count(batch, stored, unknown=sum(_is_unknown(keys) for keys in referred), masked=len(tags))
+    unknown = sum(is_unknown(call.row, keys) for call, keys in zip(calls, referred, strict=True))
+    _count(batch, stored, unknown=unknown, masked=len(tags))
     return stored
 
 
@@ -161,8 +163,12 @@ def _write_tasks(batch: Batch) -> None:
     TaskOutcome.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _is_unknown(keys: Mapping[str, object]) -> bool:
-    return keys["version_id"] is None
+def is_unknown(call: Mapping[str, Any], keys: Mapping[str, Any]) -> bool:
+    """Whether the call names a skill or a version that is not in the catalog."""
+    return bool(
+        (call["skill_text"] and keys["skill_id"] is None)
+        or (call["version_text"] and keys["version_id"] is None)
+    )
 
 
 def _count(batch: Batch, stored: Stored, *, unknown: int, masked: int) -> None:

@@ -16,11 +16,12 @@ from governance import approvals, erasures, mail, notices, remasking, retention,
 
 @shared_task
 def sweep(**_: object) -> None:
-    """Once a day: remove bytes that nothing refers to."""
+    """Once a day: remove bytes that nothing refers to, and look over the tables."""
     now = timezone.now()
 
     def work() -> dict[str, int]:
         swept = upkeep.sweep(now=now)
+        upkeep.look_over()
         return {"rows": swept.rows, "files": swept.files}
 
     jobs.run_once(name="sweep", period=f"{now:%Y-%m-%d}", work=work, clock=timezone.now)

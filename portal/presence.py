@@ -12,8 +12,8 @@ from governance.models import Call
 
 def with_presence(agents: QuerySet[Agent]) -> QuerySet[Agent]:
     """The agents with what `seen_at` reads of them."""
-    # By id, as they came in: an index finds the last one of each agent.
-    calls = Call.objects.filter(agent=OuterRef("pk")).order_by("-pk")
+    # An index finds the latest one of each agent.
+    calls = Call.objects.filter(agent=OuterRef("pk")).order_by("-started_at", "-pk")
     return agents.annotate(
         last_used_at=Max("tokens__last_used_at"), last_call_at=Subquery(calls.values("received_at")[:1])
     )

@@ -179,9 +179,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="call",
-            index=models.Index(
-                fields=["trace_id", "agent", "environment"], name="call_by_trace"
-            ),
+            index=models.Index(fields=["agent", "started_at", "id"], name="call_by_agent"),
+        ),
+        migrations.AddIndex(
+            model_name="call",
+            index=models.Index(fields=["trace_id", "agent", "environment"], name="call_by_trace"),
         ),
         migrations.AddIndex(
             model_name="call",
@@ -199,9 +201,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="taskoutcome",
-            index=models.Index(
-                fields=["trace_id", "agent", "environment"], name="task_outcome_by_trace"
-            ),
+            index=models.Index(fields=["trace_id", "agent", "environment"], name="task_outcome_by_trace"),
         ),
         migrations.AddField(
             model_name="contextspan",

@@ -11,7 +11,7 @@ from governance.models.traces import Source
 class Intake(models.Model):
     """What an agent reported in an hour of the server's clock, counted in the transactions that wrote it.
 
-    `unknown` are accepted calls of a skill or version that is not in the catalog, `spans` and `dropped` the spans
+    `unknown` are accepted calls that name a skill or version that is not in the catalog, `spans` and `dropped` the spans
     that concern no skill: kept, and over the bounds. `masked` counts the values that masks stand for. Retention and
     erasure take nothing away here.
     """

@@ -84,6 +84,7 @@ class Call(models.Model):
         indexes = [
             models.Index(fields=("environment", "started_at", "id"), name="call_by_environment"),
             models.Index(fields=("skill", "started_at", "id"), name="call_by_skill"),
+            models.Index(fields=("agent", "started_at", "id"), name="call_by_agent"),
             models.Index(fields=("started_at", "id"), name="call_by_time"),
             # Whose trace it is stands beside its id: an agent says what ids it likes.
             models.Index(fields=("trace_id", "agent", "environment"), name="call_by_trace"),

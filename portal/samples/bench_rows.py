@@ -15,6 +15,7 @@ from catalog.models import Version
 from governance.bulk import Row, insert, next_ids
 from governance.masks import masker
 from governance.models import Call, CallDetail, ContextSpan, Intake, ReadCount, SubjectTag, TaskOutcome
+from governance.store import is_unknown
 from portal.samples.bench_calls import COLUMNS, Trace
 from portal.samples.bench_payloads import DETAIL
 
@@ -91,7 +92,8 @@ class Writer:
         place = (lane.agent_id, lane.environment_id, hour, lane.source.value)
         counts = self.intake[place]
         counts["accepted"] += len(trace.calls)
-        counts["unknown"] += sum(call.row[_VERSION] is None for call in trace.calls)
+        rows = [dict(zip(COLUMNS, call.row, strict=True)) for call in trace.calls]
+        counts["unknown"] += sum(is_unknown(row, row) for row in rows)
         counts["spans"] += len(trace.spans)
         counts["masked"] += sum(len(call.payload.tags) for call in trace.calls)
         counts["masked"] += sum(len(span.told.tags) for span in trace.spans)

@@ -306,3 +306,13 @@ def test_answers_and_runs_are_forgotten_in_time() -> None:
         JobRun.objects.create(name="sweep", period=period, owner=uuid4(), started_at=then, leased_until=then)
     assert upkeep.forget(now=make.NOW) == 2
     assert IdempotencyKey.objects.get().key == JobRun.objects.get().period == "new"
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL looks over its tables by itself")
+def test_sqlite_knows_what_its_tables_hold() -> None:
+    make.version(cast=make.cast())
+    upkeep.look_over()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM sqlite_stat1 WHERE tbl = 'catalog_version'")
+        assert cursor.fetchone()[0] > 0

@@ -29,6 +29,7 @@ from portal.samples.bench_rows import Writer
 from tests import make
 
 SKILLS, CALLS = 40, 3000
+UNKNOWN = ~Q(skill_text="") & Q(skill=None) | ~Q(version_text="") & Q(version=None)
 NOW = datetime(2026, 11, 30, 9, 20, tzinfo=UTC)
 
 
@@ -73,7 +74,7 @@ def assert_counters_are_a_recount() -> None:
     """Counters of the hours are what the rows come to."""
     place = ("agent", "environment", "source", "at")
     by_hour = Call.objects.annotate(at=TruncHour("received_at", tzinfo=UTC))
-    counted = by_hour.values(*place).annotate(n=Count("pk"), unknown=Count("pk", filter=Q(version=None)))
+    counted = by_hour.values(*place).annotate(n=Count("pk"), unknown=Count("pk", filter=UNKNOWN))
     rows = Intake.objects.values("agent", "environment", "source", "hour", "accepted", "unknown")
     assert sorted(
         (
@@ -123,7 +124,7 @@ def assert_the_spread_is_believable() -> None:
     assert set(calls.values_list("source", flat=True)) == set(Source.values)
     assert calls.filter(attempt__gt=1).exists()
     assert calls.exclude(fallback_for="").exists()
-    unknown = calls.filter(Q(skill=None) | Q(version=None)).exclude(skill_text="").count()
+    unknown = calls.filter(UNKNOWN).count()
     assert 0 < unknown < 0.03 * CALLS
     sizes = calls.values("trace_id").annotate(n=Count("pk")).values_list("n", flat=True)
     assert 1 <= min(sizes) < max(sizes) <= 12

@@ -29,7 +29,7 @@ SENDERS, BATCHES, CALLS = 4, 24, 40
 # One counter of the feed's reads, one of what comes in; both against the rows themselves.
 RECOUNT = """
 import json
-from django.db.models import Count, Sum
+from django.db.models import Q, Sum
 from governance.models import Call, CallDetail, ContextSpan, Intake
 mine = Call.objects.filter(agent__name="steady")
 counted = Intake.objects.filter(agent__name="steady").aggregate(
@@ -39,7 +39,7 @@ print(json.dumps({
     "names": sorted(mine.values_list("call_id", flat=True)),
     "details": CallDetail.objects.filter(call__agent__name="steady").count(),
     "spans": ContextSpan.objects.filter(agent__name="steady").count(),
-    "unknown": mine.filter(version=None).count(),
+    "unknown": mine.filter(~Q(skill_text="") & Q(skill=None) | ~Q(version_text="") & Q(version=None)).count(),
     "counted": counted,
 }))
 """
