@@ -24,10 +24,13 @@ from portal.api.paging import page_of
 from portal.api.rendering import TolerantJSONParser
 from portal.tracing import SEARCH_DAYS, Asked, filter_calls, trace_ids_of
 
+# More than 5 MB hold of spans that say something; of a million empty ones a process would make a gigabyte.
+MOST_SPANS = 50_000
+
 
 @described(
     "traces_report",
-    "Report at most 1,000 calls in 5 MB; each is taken once, masked before it is written, and rejected by "
+    "Report at most 1,000 calls with 50,000 spans in 5 MB; each is taken once, masked before it is written, and rejected by "
     "itself. An agent's token.",
     method="POST",
     sent={"application/json": "Report"},
@@ -91,6 +94,8 @@ def _report(request: Request) -> Response:
         raise Problem("field-invalid", "calls and tasks are lists.", status=422)
     if len(calls) > MOST_CALLS or len(tasks) > MOST_CALLS:
         raise Problem("batch-too-large", f"A batch has at most {MOST_CALLS} calls.", status=413)
+    if _count_spans(calls) > MOST_SPANS:
+        raise Problem("batch-too-large", f"The calls of a batch have at most {MOST_SPANS} spans.", status=413)
     done = ingest(
         calls=calls,
         tasks=tasks,
@@ -106,6 +111,11 @@ def _report(request: Request) -> Response:
     if done.rejected_tasks:
         told["rejected_tasks"] = [asdict(one) for one in done.rejected_tasks]
     return Response(told, status=202)
+
+
+def _count_spans(calls: list[Any]) -> int:
+    lists = (call.get("spans") for call in calls if isinstance(call, dict))
+    return sum(len(spans) for spans in lists if isinstance(spans, list))
 
 
 @described(

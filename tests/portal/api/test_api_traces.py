@@ -12,6 +12,7 @@ from catalog.models import Skill, State, Version
 from governance.models import Call, CallDetail, TaskOutcome
 from governance.otlp import Span
 from governance.traces import ingest
+from portal.api import traces as api_traces
 from tests import make
 from tests.portal.api.callers import Caller, assert_problem
 from tests.portal.api.conftest import caller
@@ -296,3 +297,13 @@ def test_ids_that_read_the_same_when_masked_stay_apart(desk: Caller, lena: Calle
         assert (len(found["call_id"]), found["trace_id"]) == (200, found["call_id"])
         assert found["parent_id"] == Call.objects.get(call_id=found["parent_id"]).call_id
         assert lena.get(f"traces/{found['trace_id']}").json()["trace_id"] == found["trace_id"]
+
+
+def test_a_batch_of_empty_spans_is_refused(
+    desk: Caller, refunds: Version, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_traces, "MOST_SPANS", 6)
+    calls = [call(f"c-{n}", spans=[{}] * 3) for n in range(3)]
+    assert_problem(desk.post("traces", {"calls": calls}), 413, "batch-too-large")
+    assert not Call.objects.exists()
+    assert report(desk, *calls[:2], None, {"spans": 3})["accepted"] == 2
