@@ -24,7 +24,12 @@ def intake(request: HttpRequest) -> HttpResponse:
         return render(request, "intake/intake.html", {"may_read": False}, status=403)
     telemetry = telemetry_of(powers, now=timezone.now())
     address = request.build_absolute_uri(reverse("api-trace-list"))
-    context = {"may_read": True, "telemetry": telemetry, "lines": _how(address, timezone.now())}
+    context = {
+        "may_read": True,
+        "telemetry": telemetry,
+        "reads_traces": powers.reads_some_traces,
+        "lines": _how(address, timezone.now()),
+    }
     return render(request, "intake/intake.html", context)
 
 

@@ -124,6 +124,20 @@ def test_each_sees_the_agents_of_their_teams_and_environments(
     assert "You do not see what comes in" in text_of(answer)
 
 
+def test_an_agent_leads_to_its_traces_or_to_its_page_where_traces_are_not_read(
+    client: Client, cast: make.Cast, desk: Agent
+) -> None:
+    report(desk, {})
+    for user, address in (
+        (cast.lena, "/traces/?agent=front-desk&amp;environment=production"),
+        (cast.ada, "/agents/front-desk/"),
+    ):
+        client.force_login(user)
+        content = client.get("/telemetry/").content.decode()
+        assert f'<a class="name" href="{address}"' in content
+        assert client.get(address.replace("&amp;", "&")).status_code == 200
+
+
 def test_the_navigation_leads_there(client: Client, cast: make.Cast) -> None:
     for user, leads in ((cast.lena, True), (cast.ada, True), (cast.ravi, False)):
         client.force_login(user)
