@@ -73,10 +73,14 @@ class Reports:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """An agent that has never reported; `reads` says whether it has asked the feed for skills."""
+    """An agent that has never reported.
+
+    `reads` says whether it has asked the feed for skills, `is_open` whether the user may read its page.
+    """
 
     agent: Agent
     reads: bool
+    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,10 @@ def telemetry_of(powers: Powers, *, now: datetime) -> Telemetry:
     silent = [agent for agent in shown if not any(getattr(agent, name) for name in lasts)]
     return Telemetry(
         reports=_reports(shown, environments, heard, now=now),
-        silent=tuple(Silent(agent, agent.reads) for agent in silent),  # type: ignore[attr-defined]  # annotated
+        silent=tuple(
+            Silent(agent, agent.reads, powers.is_admin or powers.may_publish(agent.team))  # type: ignore[attr-defined]  # annotated
+            for agent in silent
+        ),
         more=len(found) > MOST_AGENTS,
     )
 

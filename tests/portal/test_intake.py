@@ -138,6 +138,17 @@ def test_an_agent_leads_to_its_traces_or_to_its_page_where_traces_are_not_read(
         assert client.get(address.replace("&amp;", "&")).status_code == 200
 
 
+def test_a_silent_agent_leads_to_its_page_for_who_may_read_that(
+    client: Client, cast: make.Cast, desk: Agent
+) -> None:
+    for user, leads in ((cast.ines, True), (cast.ada, True), (cast.lena, False)):
+        client.force_login(user)
+        content = client.get("/telemetry/").content.decode()
+        assert "front-desk" in content
+        assert ('href="/agents/front-desk/"' in content) is leads
+        assert (client.get("/agents/front-desk/").status_code == 200) is leads
+
+
 def test_the_navigation_leads_there(client: Client, cast: make.Cast) -> None:
     for user, leads in ((cast.lena, True), (cast.ada, True), (cast.ravi, False)):
         client.force_login(user)
