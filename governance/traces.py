@@ -28,11 +28,13 @@ from governance.store import Batch, store
 log = logging.getLogger(__name__)
 
 MOST_CALLS = 1000
-# Batches that a process takes at a time, for the feed's sake; the next one waits so many seconds for its turn.
-AT_A_TIME = 4
+# Batches that a process takes at a time, for the feed's sake; the next ones wait so many seconds for their turn. They
+# are few: all others are sent away at once, for whoever waits has a thread that the feed could do with.
+AT_A_TIME, MOST_WAITING = 4, 2
 PATIENCE = 5.0
 RETRY_AFTER = 5
 
+_places = threading.BoundedSemaphore(AT_A_TIME + MOST_WAITING)
 _turns = threading.BoundedSemaphore(AT_A_TIME)
 
 Read = TypeVar("Read")
@@ -123,15 +125,22 @@ def _named(rows: Iterable[Row]) -> dict[Any, Row]:
 @contextmanager
 def _turn() -> Iterator[None]:
     """One of the batches that this process takes at a time; raises Busy instead of letting them pile up."""
-    if not _turns.acquire(timeout=PATIENCE):
+    with _held(_places, 0), _held(_turns, PATIENCE):
+        try:
+            yield
+        except (InterfaceError, OperationalError) as fault:
+            log.warning("A batch of calls was not taken: %s", fault)
+            raise Busy from fault
+
+
+@contextmanager
+def _held(places: threading.Semaphore, patience: float) -> Iterator[None]:
+    if not places.acquire(timeout=patience):
         raise Busy
     try:
         yield
-    except (InterfaceError, OperationalError) as fault:
-        log.warning("A batch of calls was not taken: %s", fault)
-        raise Busy from fault
     finally:
-        _turns.release()
+        places.release()
 
 
 def _read(
