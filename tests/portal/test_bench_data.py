@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.db.models.functions import TruncHour
 from django.test import Client
+from django.utils import timezone
 
 from catalog import journal
 from catalog.models import Agent, Environment, JournalEntry, Release, Skill, State, Version
@@ -40,7 +41,15 @@ def run(*arguments: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
+@pytest.fixture
+def at_nine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is NOW: hour and day of the week say which calls are drawn."""
+    monkeypatch.setattr(timezone, "now", lambda: NOW)
+
+
+@pytest.mark.slow
 @pytest.mark.django_db
+@pytest.mark.usefixtures("at_nine")
 def test_what_was_asked_for_is_there_and_counted() -> None:
     out, err = run("--skills", str(SKILLS), "--calls", str(CALLS))
     assert f"{SKILLS} skills" in out
@@ -57,7 +66,7 @@ def test_what_was_asked_for_is_there_and_counted() -> None:
         calls=[{"call_id": "x", "skill": "x", "outcome": "ok", "started_at": NOW.isoformat()}],
         agent_id=Agent.objects.earliest("name").pk,
         environment_id=Environment.objects.get(name="production").pk,
-        now=datetime.now(UTC),
+        now=NOW,
     )
     assert taken.accepted == 1
     with pytest.raises(CommandError, match="holds something already; nothing is changed"):
@@ -109,7 +118,7 @@ def assert_the_spread_is_believable() -> None:
     """Few skills have most of the calls, nights are quiet, and every kind of thing comes up."""
     calls = Call.objects.all()
     first = calls.earliest("received_at").received_at
-    assert timedelta(days=80) < datetime.now(UTC) - first < timedelta(days=91)
+    assert timedelta(days=80) < NOW - first < timedelta(days=91)
     by_skill = sorted(
         Counter(calls.exclude(skill=None).values_list("skill", flat=True)).values(), reverse=True
     )
