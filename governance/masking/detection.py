@@ -101,6 +101,8 @@ def _is_plain_ascii(text: str) -> bool:
 
 
 def _is_plain_beyond_ascii(text: str) -> bool:
+    if escapes.hold_unseen(text):
+        return False
     if not _OTHER_CHARACTERS.search(text):
         return not any(map(text.__contains__, _LETTERS))
     if len(text) >= _QUICK or _WIDE.search(text) or _WIDE_SIGNS.search(text):
@@ -126,6 +128,7 @@ def _tells(text: str) -> bool:
         or text[0] == "-"
         or " -" in text
         or '"-' in text
+        or '[["' in text
     )
     if not joined and " " not in text:
         return False

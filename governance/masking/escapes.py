@@ -2,6 +2,7 @@
 
 Undone are percent-encoding (`%40`, also encoded again as `%2540`), backslashes of JSON and of program text
 (`\\u0040`, `\\x40`, `\\n`, `\\"`, with any number of backslashes before them) and the entities of HTML (`&#64;`).
+Characters that nobody sees are left out: where a line may break, and which way a number that was copied is read.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
+_UNSEEN = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+_IS_UNSEEN = re.compile(_UNSEEN)
 _ESCAPE = re.compile(
     r"(?:%(?:25){0,8}[0-9A-Fa-f]{2})+"
     r"|\\(?<!\\\\)\\*+(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|[nrtbf\"'/])"
+    rf"|{_UNSEEN}+"
     r"|&(?:\#[0-9]{1,7}|\#[xX][0-9A-Fa-f]{1,6}|amp|quot|apos|lt|gt|nbsp|commat|period|colon);"
 )
 _PERCENT = re.compile(r"%(?:25){0,8}([0-9A-Fa-f]{2})")
@@ -47,14 +51,23 @@ class View:
 
 def are_in(text: str) -> bool:
     """Whether the text has escapes."""
-    return ("%" in text or "\\" in text or "&" in text) and _ESCAPE.search(text) is not None
+    return _may_be_in(text) and _ESCAPE.search(text) is not None
+
+
+def hold_unseen(text: str) -> bool:
+    """Whether the text has characters that nobody sees."""
+    return not text.isascii() and _IS_UNSEEN.search(text) is not None
+
+
+def _may_be_in(text: str) -> bool:
+    return "%" in text or "\\" in text or "&" in text or hold_unseen(text)
 
 
 def read(text: str) -> View | None:
     """The text with its escapes undone; None where there are none."""
     view: View | None = None
     for _ in range(_LEVELS):
-        if "%" not in text and "\\" not in text and "&" not in text:
+        if not _may_be_in(text):
             break
         outer = _undo(text, view)
         if outer is None:
@@ -93,6 +106,8 @@ def _characters(escape: str) -> Iterator[tuple[str, int]]:
     """The characters that an escape stands for, each with its width as written."""
     if escape[0] == "%":
         yield from _percent(escape)
+    elif _IS_UNSEEN.match(escape):
+        yield "", len(escape)
     elif escape[0] == "&":
         yield unescape(escape) or " ", len(escape)
     else:

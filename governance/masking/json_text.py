@@ -59,6 +59,8 @@ class Editor:
     _role: str = names.PLAIN
     _telling: bool = False
     _option: str = ""
+    _first: bool = False
+    _beside: str = ""
     _open: list[_Bracket] = field(default_factory=list)
 
     def edit(self, role: str) -> int | None:
@@ -72,6 +74,8 @@ class Editor:
                 if (
                     self._telling
                     or self._option
+                    or self._first
+                    or self._beside
                     or "\\" in value
                     or value[:1] == "-"
                     or not is_plain(value, self._role)
@@ -87,7 +91,8 @@ class Editor:
             elif kind == _NUMBER:
                 self._number(match)
             if kind != _STRING:
-                self._option = ""
+                self._option = self._beside = ""
+                self._first = kind == _BRACKET and match[3] == "[" and self._is_in_list(1)
             at = match.end()
         whole = not self._open and not self.text[at:].strip(_BLANKS)
         if not whole and not self._fields:
@@ -142,10 +147,17 @@ class Editor:
         if self._option and value[:1] != "-":
             asked = names.role_of(self._option)
             role = asked if asked in names.HIDDEN else role
-        in_list = self._open and not self._open[-1].is_object
-        self._option = value if in_list and OPTION.fullmatch(value) else ""
+        # Headers as servers hold them: [["x-api-key", "…"]]
+        if self._beside:
+            role = names.role_beside(self._beside, value, role)
+        self._beside, self._first = value if self._first else "", False
+        self._option = value if self._is_in_list(0) and OPTION.fullmatch(value) else ""
         if not is_plain(value, role):
             self.string(self._part(match), value, role)
+
+    def _is_in_list(self, further: int) -> bool:
+        """Whether what is read now, or what is so many brackets further out, is in a list."""
+        return len(self._open) > further and not self._open[-1 - further].is_object
 
     def _number(self, match: re.Match[str]) -> None:
         self._pending = -1

@@ -175,6 +175,15 @@ def role_under(name: str, own: str, inherited: str, named: str = PLAIN) -> str:
     return inherited if own == PLAIN and inherited in _INHERITED else own
 
 
+def role_beside(name: str, value: str, otherwise: str) -> str:
+    """The role of a text behind another one in a list within a list: of a secret where that names one.
+
+    A word is no secret there: `["password", "email"]` are names of fields.
+    """
+    named = role_of(name)
+    return named if named in (SECRET, COOKIE) and not value.isalpha() else otherwise
+
+
 def _secret_role(parts: list[str], known: set[str]) -> str:
     if known & {"cookie", "cookies"}:
         return COOKIE

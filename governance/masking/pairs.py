@@ -80,7 +80,7 @@ _TYPED = re.compile(
 _COLONS = (":", "=", "-")
 _SHORTEST_KEY = 6
 _ELEMENT = re.compile(
-    r"<(?P<name>[A-Za-z][A-Za-z0-9_.:-]{1,63})(?:[ ][^<>\x1e]{0,200})?>(?P<value>[^<>\x1e]{1,8192})</"
+    r"<(?P<name>[A-Za-z][A-Za-z0-9_.:-]{1,63})(?:[ ][^<>\x1e]{0,200})?>(?:<!\[CDATA\[)?(?P<value>[^<>\x1e]{1,8192}?)(?:\]\]>)?</"
 )
 _INPUT = re.compile(
     r"(?:name|key|id)=[\"'](?P<name>[^\"'\r\n<>]{1,64})[\"'][^<>\x1e]{0,200}?[ ]value=[\"'](?P<value>[^\"'\r\n<>]{1,8192})[\"']"

@@ -96,7 +96,7 @@ class Walk:
             self._put_mapping(holder[place], value, role, depth + 1)
         elif isinstance(value, list | tuple):
             holder[place] = [None] * len(value)
-            self._put_listing(holder[place], value, role, depth + 1)
+            self._put_listing(holder[place], value, role, depth + 1, depth > 0 and type(holder) is list)
         else:
             self._put(holder, place, as_json(value), role, depth)
 
@@ -124,10 +124,15 @@ class Walk:
             else:
                 self._put(masked, name, one, own, depth)
 
-    def _put_listing(self, masked: list[Any], value: Sequence[Any], role: str, depth: int) -> None:
+    def _put_listing(
+        self, masked: list[Any], value: Sequence[Any], role: str, depth: int, is_inner: bool
+    ) -> None:
         before: Any = None
         for place, one in enumerate(value):
             own = role
+            # Headers as servers hold them: [["x-api-key", "…"]]
+            if is_inner and place == 1 and isinstance(before, str) and isinstance(one, str):
+                own = names.role_beside(before, one, role)
             # Arguments of a program: ["--password", "…"]
             if (
                 isinstance(before, str)

@@ -72,6 +72,16 @@ MASKED = [
     (r"jane\u0040example.com", "[EMAIL]"),
     ("jane&#64;example.com", "[EMAIL]"),
     ('"john doe"@example.com', "[EMAIL]"),
+    # With characters that nobody sees, as they come with what was copied
+    ("mail jane.doe@exam\u200bple.com now", "mail [EMAIL] now"),
+    ("jane\u00ad.doe@example.com", "[EMAIL]"),
+    ("tel \u202a+49 170 1234567\u202c", "tel \u202a[PHONE]"),
+    ("\u200e+49\u200e1701234567", "\u200e[PHONE]"),
+    ("138\u200b1234\u200b5678, 4111\u20601111\u20601111\u20601111", "[PHONE], [CARD]"),
+    (
+        "Семья \U0001f468\u200d\U0001f469\u200d\U0001f467 пишет",
+        "Семья \U0001f468\u200d\U0001f469\u200d\U0001f467 пишет",
+    ),
     # Telephone numbers
     ("电话13812345678,谢谢", "电话[PHONE],谢谢"),
     ("手机:138 1234 5678。", "手机:[PHONE]。"),
@@ -361,6 +371,12 @@ def plain(value: Any) -> Any:
             [{"key": "http.request.header.authorization", "value": {"stringValue": "Basic [TOKEN]"}}],
         ),
         (["--password", "hunter2", "-v"], ["--password", "[SECRET]", "-v"]),
+        (
+            {"headers": [["x-api-key", "abc123"], ["cookie", "sid=a1"], ["accept", "*/*"]]},
+            {"headers": [["x-api-key", "[SECRET]"], ["cookie", "sid=[SECRET]"], ["accept", "*/*"]]},
+        ),
+        ('[["x-api-key", "abc123"], ["a", "b1"]]', '[["x-api-key", "[SECRET]"], ["a", "b1"]]'),
+        ("<password><![CDATA[hunter2]]></password>", "<password><![CDATA[[SECRET]]]></password>"),
         ({"jane@example.com": 1, "13812345678": [2]}, {"[EMAIL]": 1, "[PHONE]": [2]}),
         ({"a@b.co": 1, "A@b.co": 2}, {"[EMAIL]": 1, "[EMAIL] (2)": 2}),
         (("10.0.0.1",), ["[IP]"]),
@@ -380,6 +396,8 @@ def test_leaves_and_keys_of_a_payload_are_masked(value: Any, masked: Any) -> Non
             "token": 120,
         },
         {"secret": None, "password": "", "api_key": True, "token_type": "bearer", "password_length": 12},
+        {"required": ["password", "email2"], "rows": [["password", "email"], ["name", "password", "x9"]]},
+        '[["password", "email"], ["name", "password", "x9"]]',
         {"password": {"type": "string", "description": "The password of the user", "minLength": 8}},
         {
             "publicKey": "abc",
