@@ -183,7 +183,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="call",
-            index=models.Index(fields=["trace_id", "agent", "environment"], name="call_by_trace"),
+            index=models.Index(
+                fields=["trace_id", "agent", "environment"],
+                name="call_by_trace",
+                opclasses=("varchar_pattern_ops", "uuid_ops", "uuid_ops"),
+            ),
         ),
         migrations.AddIndex(
             model_name="call",

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from catalog.models import Skill, State
@@ -53,6 +55,19 @@ def test_finds_a_release_by_version_or_id(cast: Cast) -> None:
     assert f"/releases/{release.pk}/" in found(cast, "nora", "refund 1.0")
     assert f"/releases/{release.pk}/" not in found(cast, "nora", "refund 2")
     assert found(cast, "nora", str(release.pk)) == [f"/releases/{release.pk}/"]
+
+
+def test_an_index_finds_traces_by_the_beginning_of_their_id(cast: Cast) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        found(cast, "lena", "8f2c-41d")
+    [sql] = [one["sql"] for one in asked if "DISTINCT" in one["sql"] and "8f2c-41d" in one["sql"]]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {'QUERY PLAN ' if connection.vendor == 'sqlite' else ''}{sql}")
+        plan = " ".join(str(row) for row in cursor.fetchall())
+    assert "call_by_trace" in plan
+    assert ("(trace_id>? AND trace_id<?)" if connection.vendor == "sqlite" else "~>=~") in plan, plan
 
 
 def test_finds_traces_for_those_who_may_read_them(cast: Cast) -> None:
