@@ -96,7 +96,7 @@ def test_a_batch_that_came_too_soon_comes_again_when_told_and_once(
 def test_without_more_time_a_batch_that_must_wait_is_lost_and_said_so(
     scene: Scene, strict_receiver: str
 ) -> None:
-    use_up(strict_receiver, scene.token, at_least=15)
+    use_up(strict_receiver, scene.token, at_least=12)
     sent = programs.run_python(programs.SPANS, programs.settings(strict_receiver, scene.token))
     assert "Failed to export spans batch due to timeout" in sent["log"]
     assert not Call.objects.exists()
