@@ -18,7 +18,7 @@ from django.db import transaction
 from catalog import access, journal
 from catalog.journal import Actor
 from governance import masks
-from governance.masking import KINDS, BadRule, Masked, Rule, check_rule
+from governance.masking import KINDS, BadRule, Masked, Rule, check_rule, spelled_out
 from governance.masking.masks import SECRET, TOKEN
 from governance.models import MaskingRule, MaskingSwitch
 from governance.refusals import ReasonMissing
@@ -207,7 +207,9 @@ def rule_by_id(rule_id: UUID) -> MaskingRule | None:
 def _check(draft: Draft) -> None:
     check_rule(draft.rule)
     # A rule describes values and holds none; `password=(…)` in a pattern is a description.
-    held = masks.masker_by(masks.Ruling(off=_GUESSED)).mask([draft.pattern, *draft.fields])
+    held = masks.masker_by(masks.Ruling(off=_GUESSED)).mask(
+        [draft.pattern, spelled_out(draft.pattern), *draft.fields]
+    )
     if held.tags:
         kinds = ", ".join(sorted({tag.kind for tag in held.tags}))
         raise BadRule(

@@ -7,7 +7,7 @@ mask to a value. What was masked is also told as tags, the full hashes, by which
 Each detector looks for a cheap character that its kind cannot do without and verifies around it.
 """
 
-from governance.masking.custom import BadRule, Rule, check_rule
+from governance.masking.custom import BadRule, Rule, check_rule, spelled_out
 from governance.masking.custom_walk import Custom, compile_rules
 from governance.masking.masker import Masker
 from governance.masking.masks import KINDS, Masked, SubjectTag
@@ -22,4 +22,5 @@ __all__ = [
     "SubjectTag",
     "check_rule",
     "compile_rules",
+    "spelled_out",
 ]

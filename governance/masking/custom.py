@@ -24,6 +24,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENDS = re.compile(r"\\[AzZ]|\(\?[a-zA-Z]*-")
 # Matching these with nothing, a pattern says where something is and not what.
 _LITTLE = ("", "a", "1", " ", "a 1", "ab-12.c")
+# What a pattern matches that takes each of these whole is anything.
+_ANYTHING = ("a", "1")
+_ONE_OF_ONE = re.compile(r"\[([^\\\]^])\]")
+_OF_MANY = re.compile(r"\\[A-Za-z](?:\{[0-9,]+\})?|\[[^\]]+\]|(?<!\\)(?:[.)][*+?]|[*+()|^$]|\{[0-9,]+\})")
 _MASK_OF = "[{}·7f3a]"
 # What RE2 says of a pattern, by the beginning of its sentence.
 _SAID: Final = {
@@ -128,6 +132,12 @@ def check_rule(rule: Rule) -> None:
     _check_reach(compile_rule(rule))
 
 
+def spelled_out(pattern: str) -> str:
+    """The texts that a pattern spells out, without the signs of expressions: `bob@example\\.com` is an address."""
+    written = _OF_MANY.sub(" ", _ONE_OF_ONE.sub(r"\\\1", pattern))
+    return re.sub(r"\\(.)|\?", r"\1", written)
+
+
 def fold(name: str) -> str:
     """A name of a field however its words are joined: `employee_id`, `Employee-ID` and `employeeId` are the same."""
     return _JOINTS.sub("", name).casefold()
@@ -157,6 +167,8 @@ def _check_reach(pattern: Pattern) -> None:
                     "pattern",
                     f"The pattern matches masks as well, such as {mask}; say more closely what it looks for.",
                 )
+    if not pattern.rule.fields and all(map(found.fullmatch, _ANYTHING)):
+        raise BadRule("pattern", "The pattern matches whatever there is; say more closely what it looks for.")
 
 
 def _compile(pattern: str) -> Any:

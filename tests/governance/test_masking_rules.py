@@ -191,6 +191,8 @@ def test_masks_of_kinds_that_are_gone_stay() -> None:
         (Rule("EMP", "^"), "pattern", "matches the empty text"),
         (Rule("EMP", ".+"), "pattern", "matches masks as well, such as [KEY·7f3a]"),
         (Rule("EMP", r"\S+"), "pattern", "matches masks as well"),
+        (Rule("EMP", "."), "pattern", "matches whatever there is"),
+        (Rule("EMP", r"\w+"), "pattern", "matches whatever there is"),
         (Rule("EMP", r"\[EMP·[0-9a-f]+\]"), "pattern", "matches masks as well, such as [EMP·7f3a]"),
         (Rule("EMP", "\ud800"), "pattern", "half a character"),
         (Rule("EMP", "a", ("--",)), "fields", "is no name of a field"),
@@ -314,6 +316,11 @@ def test_no_more_than_fifty(ada: Actor) -> None:
 def test_a_rule_holds_no_value(ada: Actor) -> None:
     with pytest.raises(BadRule, match="EMAIL"):
         create(ada, pattern=r"jane@example\.com|jane@example.com", without_sample=True)
+    for spelled in (r"jane@example\.com", "jane[@]example[.]com", r"\+49 ?170 ?1234567", r"^10\.0\.0\.1$"):
+        with pytest.raises(BadRule, match=r"EMAIL|PHONE|IP"):
+            create(ada, pattern=spelled, without_sample=True)
+    assert create(ada, kind="MAIL", pattern=r"[a-z.]+@(?:corp|example)\.com", without_sample=True).pk
+    assert create(ada, kind="LOCAL", pattern=r"10\.0\.\d{1,3}\.\d{1,3}", without_sample=True).pk
     assert create(ada, pattern="password=(?P<value>[a-z]{9})", without_sample=True).pk
 
 
