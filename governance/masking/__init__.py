@@ -8,7 +8,7 @@ Each detector looks for a cheap character that its kind cannot do without and ve
 """
 
 from governance.masking.custom import BadRule, Rule, check_rule, spelled_out
-from governance.masking.custom_walk import Custom, compile_rules
+from governance.masking.custom_rules import Custom, compile_rules
 from governance.masking.masker import Masker
 from governance.masking.masks import KINDS, Masked, SubjectTag
 

@@ -1,26 +1,23 @@
 """The pass of an instance's own rules over a payload, before that of the built-in ones.
 
-Most payloads hold nothing of it: all texts are asked at once, and only where a rule may match is the payload walked.
 Where a rule matches, what the built-in kinds find at the same place is taken along, so that no half of it stays.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from governance.masking import detection, escapes, names
-from governance.masking.custom import Pattern, Rule, compile_rule, fold
-from governance.masking.json_text import encode, may_be_json
+from governance.masking.custom import Pattern
+from governance.masking.custom_rules import Custom, Patterns, may_apply
+from governance.masking.json_text import decode, encode, may_be_json
 from governance.masking.masks import MASK, SubjectTag, spell, tag_of
 from governance.masking.spans import Cover, Span, covers
 from governance.masking.walk import DEEPEST, DEEPEST_TEXT, TOO_DEEP, as_json, free_name
 
-Patterns = tuple[Pattern, ...]
 # A string and the colon that makes it a key; a bracket; a number; what else stands between values.
 _TOKEN = re.compile(
     r'"((?:[^"\\]|\\.)*+)"([ \t\r\n]*+:)?|([{}\[\]])|(-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)'
@@ -28,48 +25,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _STRING, _KEY, _BRACKET, _NUMBER = range(1, 5)
-_LONGEST_NAME = 200
 _TIMES = frozenset(("start_ms", "duration_ms"))
-_BARE = frozenset((bool, int, float))
-
-
-@dataclass(frozen=True)
-class Custom:
-    """The rules of an instance, compiled.
-
-    `kept` are names of fields that stay, whatever a rule matches: those of the payloads' own frame.
-    """
-
-    anywhere: Patterns
-    under: Mapping[str, Patterns]
-    kept: frozenset[str] = frozenset()
-
-    @property
-    def patterns(self) -> Patterns:
-        """Every rule once."""
-        return tuple(dict.fromkeys((*self.anywhere, *(one for many in self.under.values() for one in many))))
-
-    def at(self, name: object) -> Patterns:
-        """The rules for values under this name: of the whole name, or of what follows its last full stop."""
-        if not self.under or not isinstance(name, str) or len(name) > _LONGEST_NAME:
-            return ()
-        return self.under.get(_folded(name)) or self.under.get(_folded(name.rpartition(".")[2]), ())
-
-
-def compile_rules(rules: Iterable[Rule], kept: frozenset[str] = frozenset()) -> Custom | None:
-    """The rules compiled together, which leave `kept` names of fields; None where there are none. Raises BadRule."""
-    anywhere: list[Pattern] = []
-    under: dict[str, Patterns] = {}
-    for rule in rules:
-        pattern = compile_rule(rule)
-        if not rule.fields:
-            anywhere.append(pattern)
-        for name in dict.fromkeys(map(fold, rule.fields)):
-            under[name] = (*under.get(name, ()), pattern)
-    return Custom(tuple(anywhere), under, kept) if anywhere or under else None
-
-
-_folded = lru_cache(maxsize=8192)(fold)
 
 
 @dataclass(slots=True)
@@ -85,7 +41,7 @@ class CustomWalk:
 
     def masked(self, value: Any) -> Any:
         """The value with what the rules find masked; the very same value where they find nothing."""
-        if not _may_apply(self.rules, value):
+        if not may_apply(self.rules, value):
             return value
         return self._value(value, (), 0)
 
@@ -202,57 +158,6 @@ class CustomWalk:
         return tag
 
 
-def _may_apply(rules: Custom, value: Any) -> bool:
-    """Whether a rule may find something in a payload: all its texts are asked together."""
-    fields: set[str] = set()
-    texts: list[str] = []
-    _gather(value, fields, texts, 0)
-    told = "\n".join((*fields, *texts))
-    if rules.under and _names_a_field(rules, fields, texts, told):
-        return True
-    # What is escaped twice may read otherwise than its view does.
-    if "\\u" in told:
-        return True
-    if escapes.are_in(told):
-        views = (escapes.read(text) for text in (*fields, *texts))
-        told = "\n".join((told, *(view.text for view in views if view)))
-    lines = told.encode("utf-8", "replace")
-    return any(pattern.may_be_in(lines) for pattern in rules.anywhere)
-
-
-def _names_a_field(rules: Custom, fields: set[str], texts: Sequence[str], told: str) -> bool:
-    """Whether a name that rules are for is one of the fields, is told by one (`{"name": …}`), or may be in JSON."""
-    if any(map(rules.at, fields)):
-        return True
-    if not fields.isdisjoint(names.NAMING) and any(map(rules.at, texts)):
-        return True
-    return ("{" in told or "[" in told) and any(map(may_be_json, texts))
-
-
-def _gather(value: Any, fields: set[str], texts: list[str], depth: int) -> None:
-    """Add the names of fields and the texts of a payload."""
-    kind = type(value)
-    if kind is str:
-        texts.append(value)
-    elif value is None or kind in _BARE or depth > DEEPEST:
-        return
-    elif isinstance(value, dict):
-        for key, one in value.items():
-            if type(key) is str:
-                fields.add(key)
-            # To ask here saves a call for most values.
-            kind = type(one)
-            if kind is str:
-                texts.append(one)
-            elif one is not None and kind not in _BARE:
-                _gather(one, fields, texts, depth + 1)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            _gather(one, fields, texts, depth + 1)
-    else:
-        texts.append(str(as_json(value)))
-
-
 @dataclass(slots=True)
 class _Document:
     """JSON in a text, as far as it is JSON: its strings and numbers are masked where they stand."""
@@ -309,13 +214,13 @@ class _Document:
 
     def _key(self, match: re.Match[str]) -> Patterns:
         self._fields += 1
-        name = _decoded(match[1])
+        name = decode(match[1])
         self._edit(match, name, self.walk._running(name, self.walk.rules.anywhere))
         return (*self._inside(), *self.walk.rules.at(name))
 
     def _leaf(self, match: re.Match[str], active: Patterns) -> None:
         if match[1] is not None:
-            text = _decoded(match[1])
+            text = decode(match[1])
             self._edit(match, text, self.walk._text(text, active, self.depth + 1))
         elif active and (masked := self.walk._number(match[4], active)):
             self._edits.append((*match.span(4), encode(masked)))
@@ -323,15 +228,6 @@ class _Document:
     def _edit(self, match: re.Match[str], text: str, masked: str) -> None:
         if masked != text:
             self._edits.append((match.start(1) - 1, match.end(1) + 1, encode(masked)))
-
-
-def _decoded(written: str) -> str:
-    if "\\" not in written:
-        return written
-    try:
-        return str(json.loads(f'"{written}"', strict=False))
-    except ValueError:
-        return written
 
 
 def _written(number: float) -> str:

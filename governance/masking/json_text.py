@@ -118,7 +118,7 @@ class Editor:
         inside = self._open[-1] if self._open else None
         if inside is None or not inside.is_object:
             return False
-        name = match[1] if "\\" not in match[1] else _decode(match[1])
+        name = match[1] if "\\" not in match[1] else decode(match[1])
         self._fields += 1
         self._pending = match.start(1) - 1
         inside.key = name
@@ -134,7 +134,7 @@ class Editor:
         return True
 
     def _string(self, match: re.Match[str]) -> None:
-        value = match[1] if "\\" not in match[1] else _decode(match[1])
+        value = match[1] if "\\" not in match[1] else decode(match[1])
         if self._telling:
             self._telling = False
             inside = self._open[-1]
@@ -193,7 +193,8 @@ def encode(text: str) -> str:
     return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", json.dumps(text, ensure_ascii=False))
 
 
-def _decode(written: str) -> str:
+def decode(written: str) -> str:
+    """What a JSON string says, given without its quotes; as it is written where it is none."""
     if "\\" not in written:
         return written
     try:

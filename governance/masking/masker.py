@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from governance.masking import names
 from governance.masking.cards import is_card
-from governance.masking.custom_walk import Custom, CustomWalk
+from governance.masking.custom_rules import Custom
+from governance.masking.custom_walk import CustomWalk
 from governance.masking.dialing import readings
 from governance.masking.identities import is_identity
 from governance.masking.masks import CARD, ID_CN, PHONE, SECRET, TOKEN, Masked, SubjectTag, tag_of
