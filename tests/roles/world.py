@@ -124,7 +124,9 @@ def _make_rest(world: World, now: datetime) -> dict[str, str]:
     )
     return {
         "erasure": str(erasure.pk),
-        "rule": str(MaskingRule.objects.create(kind="DEAL", pattern="D-1", created_at=now, changed_at=now).pk),
+        "rule": str(
+            MaskingRule.objects.create(kind="DEAL", pattern="D-1", created_at=now, changed_at=now).pk
+        ),
         "agent_token": str(make.token(agent=world.agent, scopes=("feed",), now=now)[0].pk),
         "own_token": str(make.token(user=cast.ines, now=now)[0].pk),
         "grant": str(Grant.objects.get(user=cast.ravi).pk),
