@@ -57,7 +57,6 @@ class Progress:
     seen: int
     changed: int
     percent: int
-    began_at: datetime
     finished_at: datetime | None
 
 
@@ -207,4 +206,4 @@ def _progress(run: JobRun) -> Progress:
     told: dict[str, Any] = run.result or {}
     done, whole = (sum((told.get(part) or {}).values()) for part in ("after", "last"))
     percent = 100 if run.finished_at else min(99, 100 * done // max(whole, 1))
-    return Progress(told.get("seen", 0), told.get("changed", 0), percent, run.started_at, run.finished_at)
+    return Progress(told.get("seen", 0), told.get("changed", 0), percent, run.finished_at)
