@@ -10,7 +10,15 @@ from typing import Any
 from governance.otlp import failures
 from governance.otlp.acts import ARGUMENTS, NAMES, VERSIONS, Act
 from governance.otlp.records import Origin, Sent, Span, record_id
-from governance.otlp.values import MOST_ATTRIBUTES, bounded, first_of, parsed, place_in_time, text_of
+from governance.otlp.values import (
+    MOST_ATTRIBUTES,
+    bounded,
+    first_of,
+    parsed,
+    place_in_time,
+    shortened,
+    text_of,
+)
 
 OURS = "quartermaster."
 LONGEST_NAME = 300
@@ -88,7 +96,7 @@ def context_of(span: Sent, now: datetime) -> Span:
         trace_id=span.trace_id,
         span_id=record_id(span.trace_id, span.span_id),
         parent_id=record_id(span.trace_id, span.parent_id),
-        name=span.name[:LONGEST_NAME],
+        name=shortened(span.name, LONGEST_NAME),
         failed=failures.has_failed(span),
         started_at=started_at,
         duration_ms=duration_ms,
@@ -112,7 +120,7 @@ def _own(span: Sent, duration_ms: int) -> dict[str, Any]:
     return {
         "span_id": record_id(span.trace_id, span.span_id),
         "parent_id": "",
-        "name": span.name[:LONGEST_NAME],
+        "name": shortened(span.name, LONGEST_NAME),
         "start_ms": 0,
         "duration_ms": duration_ms,
         "attributes": kept,
@@ -125,7 +133,7 @@ def _events(span: Sent, duration_ms: int) -> list[dict[str, Any]]:
         {
             "span_id": "",
             "parent_id": record_id(span.trace_id, span.span_id),
-            "name": event.name[:LONGEST_NAME],
+            "name": shortened(event.name, LONGEST_NAME),
             # Within the span, whatever the clock said.
             "start_ms": min(max(event.at - span.start, 0) // 1_000_000, duration_ms),
             "duration_ms": 0,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from governance.otlp.records import Sent
-from governance.otlp.values import first_of, text_of
+from governance.otlp.values import first_of, shortened, text_of
 
 STAGE, CODE = "quartermaster.failed_stage", "quartermaster.error_code"
 LONGEST_CODE = 200
@@ -30,7 +30,7 @@ def code_of(span: Sent) -> str:
         if code:
             break
         code = text_of(event.attributes.get("exception.type"))
-    return code[:LONGEST_CODE]
+    return shortened(code, LONGEST_CODE)
 
 
 def has_failed(span: Sent) -> bool:

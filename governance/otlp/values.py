@@ -21,6 +21,7 @@ MOST_ATTRIBUTES = 128
 MOST_EVENTS = 32
 MOST_LINKS = 32
 LONGEST_TEXT = 65_536
+_MARKS, _NUMBERS = " \t\n?&;,/|", " 0123456789+-.()"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A clock that was never set counts from 1970: such a time says nothing.
 EARLIEST_NS = 366 * 24 * 60 * 60 * 10**9
@@ -67,6 +68,18 @@ def bounded(value: Any) -> Any:
     if isinstance(value, list):
         return [bounded(item) for item in value]
     return value
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text up to the last mark that parts values before the limit, and without a number there.
+
+    It is masked later: half of an address or of a card's number would not be known for one.
+    """
+    if len(text) <= longest:
+        return text
+    cut = text[:longest]
+    at = max(map(cut.rfind, _MARKS))
+    return cut[:at].rstrip(_NUMBERS) if at > 0 else cut
 
 
 def first_of(attributes: Mapping[str, Any], *names: str) -> Any:

@@ -257,6 +257,22 @@ def test_many_attributes_long_texts_and_many_events_are_bounded() -> None:
     assert [event["name"] for event in kept["events"]] == [f"e{number}" for number in range(8, 40)]
 
 
+@pytest.mark.parametrize(
+    ("tail", "kept"),
+    [
+        ("?page=b&mail=ina.doe@example.com", "?page=b"),
+        (" for ina.doe@example.com", " for"),
+        (" card 4111 1111 1111 1111 11", " card"),
+        ("x" * 40, "x" * 20),
+    ],
+)
+def test_a_name_is_not_cut_within_a_value(tail: str, kept: str) -> None:
+    """It is masked after it is cut, and half of an address is none."""
+    sent = span(name="x" * 280 + tail, attributes={})
+    (context,) = read_traces(json_spans(sent), now=NOW).spans
+    assert context.name == "x" * 280 + kept
+
+
 def test_what_json_may_look_like() -> None:
     told = {
         "resource_spans": [
