@@ -31,6 +31,14 @@ def has_null(value: Any) -> bool:
     return isinstance(value, list) and any(map(has_null, value))
 
 
+# More than this no double has; Python refuses to read far more than that.
+LONGEST_NUMBER = 400
+
+
 def read_tolerantly(body: bytes) -> Any:
-    """JSON as Python reads it, with NaN and infinities for null; raises ValueError, RecursionError."""
-    return json.loads(body.decode("utf-8", "replace"), parse_constant=lambda _: None)
+    """JSON as Python reads it, with null for NaN, infinities and what is as large; raises ValueError, RecursionError."""
+    return json.loads(body.decode("utf-8", "replace"), parse_constant=lambda _: None, parse_int=_whole)
+
+
+def _whole(written: str) -> int | None:
+    return int(written) if len(written) <= LONGEST_NUMBER else None

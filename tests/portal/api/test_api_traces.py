@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -269,6 +270,12 @@ def test_calls_of_one_moment_stay_in_the_order_of_their_agent(
     assert [(one["call_id"], one["outcome"]) for one in told] == [("c-9", "ok"), ("c-2", "ok"), ("c-5", "ok")]
 
 
+def test_a_body_without_calls_is_told_so(desk: Caller) -> None:
+    answer = desk.post("traces", {"call": [call()]})
+    assert_problem(answer, 422, "field-missing", "calls is missing; give a list of calls.")
+    assert report(desk)["accepted"] == 0
+
+
 def test_a_space_in_the_header_may_be_escaped(desk: Caller, refunds: Version) -> None:
     answer = desk.post("traces", {"calls": [call()]}, Authorization=f"Bearer%20{desk.secret}")
     assert answer.status_code == 202
@@ -307,3 +314,10 @@ def test_a_batch_of_empty_spans_is_refused(
     assert_problem(desk.post("traces", {"calls": calls}), 413, "batch-too-large")
     assert not Call.objects.exists()
     assert report(desk, *calls[:2], None, {"spans": 3})["accepted"] == 2
+
+
+def test_a_number_that_nothing_holds_takes_no_other_call_along(desk: Caller, refunds: Version) -> None:
+    body = json.dumps({"calls": [call("c-1"), call("c-2", parameters={"n": 7, "m": 2**70})]})
+    answer = desk.post("traces", body.replace("7,", "9" * 5000 + ",").encode())
+    assert answer.json()["accepted"] == 2
+    assert CallDetail.objects.get(call__call_id="c-2").parameters == {"n": None, "m": 2**70}
