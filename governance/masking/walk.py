@@ -25,7 +25,8 @@ LONGEST = detection.LONGEST
 TOO_DEEP = "[TOO DEEP]"
 TOO_LONG = "[TOO LONG]"
 _LONG = 4000
-_ROUNDS = 3
+# Numbers that stand close by one another are told apart one a round.
+_ROUNDS = 8
 _SMALLEST = 100
 _LARGEST = 10**20
 _AMOUNTS = frozenset((names.MEASURE, names.OPAQUE, names.ABOUT))

@@ -570,6 +570,13 @@ def test_any_payload_keeps_its_shape(value: Any) -> None:
         assert json.dumps(result.value) == json.dumps(value)
 
 
+@pytest.mark.parametrize("number", ["+491701234567", "\u200e+49\u200e1701234567"])
+def test_numbers_that_follow_each_other_at_once_are_masked_each(number: str) -> None:
+    result = MASKER.mask(f"a@b.co,b@c.de;c@d.ru{number * 6}").value
+    assert result.count("[PHONE·") == 6
+    assert "1701234567" not in result
+
+
 @given(VALUE)
 def test_any_payload_is_masked_once(value: Any) -> None:
     once = MASKER.mask(value).value
