@@ -214,8 +214,8 @@ def _time(raw: Mapping[str, Any], name: str) -> datetime:
 
 
 def _currency(raw: Mapping[str, Any]) -> str:
-    """In capitals, which may be more characters than were written; it is not masked, so it is made storable here."""
-    return _text({"currency": storable(_text(raw, "currency", 3)).upper()}, "currency", 3)
+    """In capitals, which may be more characters than the column has; it is not masked, so it is made storable here."""
+    return str(storable(_text(raw, "currency", 3))).upper()[:3]
 
 
 def _cost(raw: Mapping[str, Any]) -> Decimal | None:
