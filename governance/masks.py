@@ -7,6 +7,7 @@ written with rules missing. A log record takes what was read last (`masker_at_ha
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ IDS = frozenset({"call_id", "trace_id", "span_id", "parent_id", "session_id", "t
 # What tells masked ids apart: letters alone, so that no part of it reads as a number.
 _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjkmnpqrstv")
 _LETTERS_OF_IDS = 12
+_HALF_A_MASK = re.compile(r"\[[A-Z0-9_]*·?[0-9a-f]*\Z")
 FRESH_SECONDS = 1.0
 # A search asks for what a text was under so many keys; who rotates more often than traces are kept finds the newest.
 MOST_KEYS = 5
@@ -144,7 +146,8 @@ def settled_id(by: Masker, text: str, masked: str) -> str:
     would be lost as a duplicate of another. So letters of a keyed hash of the whole id end it.
     """
     whole = tag_of(by.key, "id", storable(text)).hash[:_LETTERS_OF_IDS].translate(_LETTERS)
-    return f"{storable(masked)[: LONGEST - len(whole) - 1]}~{whole}"
+    kept = _HALF_A_MASK.sub("", storable(masked)[: LONGEST - len(whole) - 1])
+    return f"{kept}~{whole}"
 
 
 def _stored(by: Masker, field: str, text: str) -> str:
