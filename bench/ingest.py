@@ -1,7 +1,7 @@
 """Spans a second that come in over OTLP, are masked and lie in the store, beside MLflow and Phoenix.
 
 `.venv/bin/python bench/ingest.py` starts each server as it starts by itself, on SQLite, sends it the same kind of
-batches (bench/spans.py) over four connections, and counts until all of them can be read from the store by another
+batches (bench/spans.py) over four and over eight connections, and counts until all of them can be read from the store by another
 process: what is only acknowledged does not count. A second part writes masked rows into the tables, once by
 `governance.store` and once by a bare executemany or COPY of the same rows (`DATABASE_URL` names PostgreSQL), in turn.
 
@@ -34,7 +34,9 @@ from bench import peers, served
 from bench.peers import Receiver
 from bench.spans import Batch, batches
 
-SIZE, SENDERS, ROUNDS = 500, 4, 3
+SIZE, ROUNDS = 500, 3
+# Connections at a time: a few agents, and more of them.
+SENDERS = (4, 8)
 # So many batches in a round, by how fast the receiver is.
 LENGTHS = {"ours": 40, "mlflow": 6, "phoenix": 2}
 GOALS = {"mlflow": 10, "phoenix": 50}
@@ -58,7 +60,8 @@ def main() -> None:
                 receivers[peer] = stack.enter_context(start(asked.peers, folder))
             else:
                 print(f"{peer} is left out: {asked.peers / peer} is not there; --install makes it.")
-        compare(receivers)
+        for senders in SENDERS:
+            compare(receivers, senders=senders)
     compare_inserts()
 
 
@@ -72,18 +75,19 @@ def ours(folder: Path) -> Iterator[Receiver]:
         yield Receiver(server, headers, peers.counting(store, *COUNTS))
 
 
-def compare(receivers: dict[str, Receiver]) -> None:
+def compare(receivers: dict[str, Receiver], *, senders: int) -> None:
     """Durable spans a second of each, by round; they take turns, so that a slow moment meets all."""
     found: dict[str, list[float]] = {name: [] for name in receivers}
     example = next(batches(1, size=SIZE, seed="example"))
     print(
         f"Batches of {SIZE} spans, {len(example.body) / SIZE:.0f} bytes each, {example.calls / SIZE:.0%} acts of a skill; "
-        f"{SENDERS} connections; medians of {ROUNDS} rounds, until all can be read from the store"
+        f"{senders} connections; medians of {ROUNDS} rounds, until all can be read from the store"
     )
     for round_ in range(ROUNDS + 1):
         for name, receiver in receivers.items():
             count = LENGTHS[name] if round_ else 2
-            rate = measure(receiver, list(batches(count, size=SIZE, seed=f"{name} {round_}")))
+            sent = list(batches(count, size=SIZE, seed=f"{name} {senders} {round_}"))
+            rate = measure(receiver, sent, senders=senders)
             if round_:
                 found[name].append(rate)
     for name, rates in found.items():
@@ -94,28 +98,28 @@ def compare(receivers: dict[str, Receiver]) -> None:
         print(told, flush=True)
 
 
-def measure(receiver: Receiver, sent: Sequence[Batch]) -> float:
+def measure(receiver: Receiver, sent: Sequence[Batch], *, senders: int) -> float:
     """Spans a second from the first byte until the store holds all."""
     wanted = receiver.stored() + sum(batch.spans for batch in sent)
     context = get_context("fork")
     # The sender is a process of its own, so that it takes no time from the counting.
-    sender = context.Process(target=send_all, args=(receiver, sent))
+    sender = context.Process(target=send_all, args=(receiver, sent, senders))
     begun = time.perf_counter()
     sender.start()
     while (there := receiver.stored()) < wanted:
         if time.perf_counter() - begun > PATIENCE or sender.exitcode not in (None, 0):
             raise SystemExit(f"{wanted - there} spans did not arrive.")
-        time.sleep(0.02)
+        time.sleep(0.05)
     taken = time.perf_counter() - begun
     sender.join()
     return sum(batch.spans for batch in sent) / taken
 
 
-def send_all(receiver: Receiver, sent: Sequence[Batch]) -> None:
+def send_all(receiver: Receiver, sent: Sequence[Batch], senders: int) -> None:
     """Send them over so many connections, each batch until it is taken."""
     waiting = iter(sent)
-    with ThreadPoolExecutor(SENDERS) as pool:
-        for done in [pool.submit(_send_some, receiver, waiting) for _ in range(SENDERS)]:
+    with ThreadPoolExecutor(senders) as pool:
+        for done in [pool.submit(_send_some, receiver, waiting) for _ in range(senders)]:
             done.result()
 
 

@@ -6,10 +6,14 @@ validated and no signal is sent: this is for rows that the program itself has ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import fcntl
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, models
 
 Row = tuple[Any, ...]
@@ -36,6 +40,20 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Sequence[Row
             f"INSERT INTO {table} ({names}) VALUES ({places})",  # noqa: S608 (names of ours)
             list(_as_sqlite_keeps(model, columns, rows)),
         )
+
+
+@contextmanager
+def in_line() -> Iterator[None]:
+    """One after the other where there is one writer: SQLite itself would sleep and look again, with the processor idle.
+
+    Beside a transaction, never within one; processes that share VAR_DIR stand in the same line.
+    """
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with (settings.VAR_DIR / "store.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def next_ids(model: type[models.Model], count: int) -> Sequence[int]:
@@ -76,12 +94,16 @@ def _change(field: Any) -> Callable[[Any], Any] | None:
     if isinstance(field, models.UUIDField):
         return _hex
     if isinstance(field, models.DateTimeField):
-        return connection.ops.adapt_datetimefield_value
+        return _moment
     if isinstance(field, models.DecimalField):
         return lambda value: connection.ops.adapt_decimalfield_value(
             value, field.max_digits, field.decimal_places
         )
     return None
+
+
+def _moment(value: datetime) -> str:
+    return str(value.astimezone(UTC).replace(tzinfo=None))
 
 
 def _hex(value: UUID) -> str:

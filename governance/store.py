@@ -67,7 +67,7 @@ def store(batch: Batch) -> Stored:
     """
     for attempt in range(TRIES):
         try:
-            with transaction.atomic():
+            with bulk.in_line(), transaction.atomic():
                 return _write(batch)
         except IntegrityError:
             if attempt == TRIES - 1:

@@ -28,9 +28,10 @@ from governance.store import Batch, store
 log = logging.getLogger(__name__)
 
 MOST_CALLS = 1000
-# Batches that a process takes at a time, for the feed's sake; the next ones wait so many seconds for their turn. They
-# are few: all others are sent away at once, for whoever waits has a thread that the feed could do with.
-AT_A_TIME, MOST_WAITING = 4, 2
+# A process takes one batch at a time: several would take its one processor from each other while one of them holds
+# the store. The next ones wait so many seconds for their turn. They are few: all others are sent away at once, for
+# whoever waits has a thread that the feed could do with.
+AT_A_TIME, MOST_WAITING = 1, 5
 PATIENCE = 5.0
 RETRY_AFTER = 5
 
