@@ -65,7 +65,7 @@ def test_every_command_reports_what_it_says(served: Instance, tmp_path: Path) ->
     [
         *ARGUMENTS,
         *KIND_OF_TOOL,
-        *MODEL_OPERATIONS,
+        *sorted(MODEL_OPERATIONS),
         *TOOL_NAMES,
         *INTENTS,
         *MODELS,
