@@ -86,7 +86,7 @@ def focused(page: Page) -> str:
 def settled(page: Page) -> None:
     """Wait until htmx has put in its place what it got."""
     marks = ".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added"
-    page.wait_for_function(f"!document.querySelector('{marks}')")
+    expect(page.locator(marks)).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -166,7 +166,7 @@ PLAN = {
 def desks(cast: make.Cast) -> None:
     """Two agents, one of them of another team."""
     make.agent(team=cast.payments, tags=["shop", "till"])
-    make.agent("back-office", team=cast.support, tags=["secret"])
+    make.agent("back-office", team=cast.support, tags=["hush-hush"])
 
 
 @pytest.mark.usefixtures("desks")
@@ -240,7 +240,7 @@ def test_it_offers_who_the_publisher_works_with(ines: Client, django_assert_max_
     assert 'data-add="support" data-to="id_teams"' in text
     assert 'data-add="till" data-to="id_tags"' in text
     assert "back-office" not in text
-    assert "secret" not in text
+    assert "hush-hush" not in text
 
 
 def test_the_preview_says_what_changes_and_how_it_is_served(ines: Client, cast: make.Cast) -> None:
