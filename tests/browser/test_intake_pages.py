@@ -89,7 +89,11 @@ def test_nothing_came_in(open_page: OpenPage) -> None:
         page = open_page("/telemetry/", user=cast.ada, width=width)
         judge(page)
         shoot(page, f"telemetry-empty-{width}")
-    judge(open_page("/telemetry/", user=cast.nora))
+        expect(page.locator("main h1")).to_have_text("Telemetry")
+        expect(page.locator("main table")).to_have_count(0)
+    page = open_page("/telemetry/", user=cast.nora)
+    judge(page)
+    expect(page.locator("main table")).to_have_count(0)
 
 
 def test_a_trace_with_what_is_around_its_calls(open_page: OpenPage, scene: Cast) -> None:

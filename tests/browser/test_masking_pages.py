@@ -34,14 +34,17 @@ def scene() -> Cast:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_pages(open_page: OpenPage, scene: Cast, width: int) -> None:
     rule = MaskingRule.objects.get(kind="STAFF")
-    for address in (
-        "/masking/",
-        "/masking/rules/new/",
-        f"/masking/rules/{rule.pk}/",
-        f"/masking/rules/{rule.pk}/delete/",
-        "/masking/kinds/EMAIL/",
-    ):
-        judge(open_page(address, user=scene.ada, width=width))
+    titles = {
+        "/masking/": "Masking",
+        "/masking/rules/new/": "Write a rule",
+        f"/masking/rules/{rule.pk}/": "The rule STAFF",
+        f"/masking/rules/{rule.pk}/delete/": "Delete the rule STAFF?",
+        "/masking/kinds/EMAIL/": "Switch EMAIL off",
+    }
+    for address, title in titles.items():
+        page = open_page(address, user=scene.ada, width=width)
+        judge(page)
+        expect(page.locator("main h1")).to_have_text(title)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
