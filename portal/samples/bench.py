@@ -17,9 +17,10 @@ from catalog.snapshots import ARMS
 from catalog.teams import ensure_team
 from catalog.tokens import issue_token
 from governance.models.traces import Source
-from portal.samples.bench_calls import MODELS, Drawer, Lane, Offer, Profile, Trace, hourly
+from portal.samples.bench_calls import MODELS, Drawer, hourly
 from portal.samples.bench_payloads import TOPICS, draw_attributes, draw_payloads
 from portal.samples.bench_rows import Writer
+from portal.samples.bench_runs import Lane, Offer, Profile, Trace
 from portal.samples.bench_skills import CANARY_DAYS, Skills
 
 ORIGIN = "bench data"

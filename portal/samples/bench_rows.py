@@ -16,8 +16,8 @@ from governance.bulk import Row, insert, next_ids
 from governance.masks import masker
 from governance.models import Call, CallDetail, ContextSpan, Intake, ReadCount, SubjectTag, TaskOutcome
 from governance.store import is_unknown
-from portal.samples.bench_calls import COLUMNS, Trace
 from portal.samples.bench_payloads import DETAIL
+from portal.samples.bench_runs import COLUMNS, Trace
 
 SPAN_COLUMNS = (
     "id", "agent_id", "environment_id", "trace_id", "span_id", "parent_id", "name", "outcome", "started_at",

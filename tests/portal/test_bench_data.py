@@ -24,9 +24,10 @@ from governance.models import Call, CallDetail, ContextSpan, Intake, ReadCount, 
 from governance.models.traces import Source, Stage
 from governance.traces import ingest
 from portal.samples.bench import Bench
-from portal.samples.bench_calls import COLUMNS, Drawer, Lane, Trace, hourly
+from portal.samples.bench_calls import Drawer, hourly
 from portal.samples.bench_payloads import TOPICS, draw_attributes, draw_payloads, subjects
 from portal.samples.bench_rows import Writer
+from portal.samples.bench_runs import COLUMNS, Lane, Trace
 from tests import make
 
 SKILLS, CALLS = 40, 3000
