@@ -10,8 +10,8 @@ from typing import Any
 from catalog.models import Agent, Environment, Version
 from governance.models import ReadCount
 from governance.models.traces import Source
-from governance.otlp import Span
 from governance.traces import MOST_CALLS, ingest
+from portal.samples.surroundings import end_of, surround
 
 HOURS = 48
 POLLS_AN_HOUR = 12
@@ -38,7 +38,7 @@ class Calls:
             who = Agent.objects.get(name=agent).pk
             where = Environment.objects.get(name=environment).pk
             tasks = self.draw_tasks(agent) if environment == "production" else []
-            spans = self.surround(calls, agent) if agent == SURROUNDED else {}
+            spans = surround(calls, agent) if agent == SURROUNDED else {}
             for at, batch in self.by_the_hour(calls):
                 around = [span for call in batch for span in spans.pop(call["trace_id"], ())]
                 done = ingest(
@@ -65,41 +65,6 @@ class Calls:
             at = min(self.now, end_of(batch[-1]) + timedelta(seconds=2))
             for first in range(0, len(batch), MOST_CALLS):
                 yield at, batch[first : first + MOST_CALLS]
-
-    def surround(self, calls: Sequence[dict[str, Any]], agent: str) -> dict[str, list[Span]]:
-        """Spans of the agent around the calls of each trace: its run, and a turn of the model before each first try."""
-        traces: dict[str, list[dict[str, Any]]] = {}
-        for call in calls:
-            traces.setdefault(call["trace_id"], []).append(call)
-        return {trace: self.around(trace, some, agent) for trace, some in traces.items()}
-
-    def around(self, trace: str, calls: Sequence[dict[str, Any]], agent: str) -> list[Span]:
-        """The spans of one trace; calls without a parent get theirs among them."""
-        begin = min(start_of(call) for call in calls) - timedelta(milliseconds=1400)
-        whole = max(end_of(call) for call in calls) + timedelta(milliseconds=300) - begin
-        about = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent}
-        spans = [Span(trace, f"{trace}-run", "", f"invoke_agent {agent}", False, begin, in_ms(whole), about)]
-        for n, call in enumerate(
-            call for call in calls if call.get("kind", "called") == "called" and not call.get("parent_id")
-        ):
-            turn = Span(
-                trace,
-                f"{trace}-turn-{n}",
-                f"{trace}-run",
-                f"chat {call['model']}",
-                False,
-                start_of(call) - timedelta(milliseconds=1200),
-                1100,
-                {
-                    "gen_ai.operation.name": "chat",
-                    "gen_ai.request.model": call["model"],
-                    "gen_ai.input.messages": call.get("user_intent", ""),
-                },
-            )
-            spans.append(turn)
-        for call in calls:
-            call["parent_id"] = call.get("parent_id") or f"{trace}-run"
-        return spans
 
     def draw(self, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """The calls of one row, with their retries, children and reads."""
@@ -297,21 +262,6 @@ class Calls:
         """An id that no other has."""
         self.n += 1
         return f"{kind}-{self.random.getrandbits(48):012x}{self.n:05d}"
-
-
-def start_of(call: Mapping[str, Any]) -> datetime:
-    """When a call began."""
-    return datetime.fromisoformat(call["started_at"])
-
-
-def end_of(call: Mapping[str, Any]) -> datetime:
-    """When a call was over."""
-    return start_of(call) + timedelta(milliseconds=call["duration_ms"])
-
-
-def in_ms(length: timedelta) -> int:
-    """Whole milliseconds."""
-    return length // timedelta(milliseconds=1)
 
 
 RECOVERED: Mapping[str, Any] = {
